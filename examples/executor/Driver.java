@@ -1,5 +1,6 @@
 import dev.faro.ErrorFamily;
 import dev.faro.FaroException;
+import dev.faro.MemoryBudget;
 import dev.faro.reader.Reader;
 import dev.faro.scheduler.Scheduler;
 import dev.faro.scheduler.SchedulerOptions;
@@ -141,11 +142,12 @@ final class Driver {
         List<ReduceTask> tasks = new ArrayList<>();
         // What is read at once is at most an extent, and an extent is at most a region: a sort buffer and its framing.
         try (TaskMemory reading = memory.reserve(2L * MapTask.BUFFER_SIZE);
-                Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, executor, reading)) {
+                Scheduler scheduler = new Scheduler(
+                        SchedulerOptions.DEFAULT.withMemoryBudget(reading), executor, reading)) {
             Runnable wake = scheduler::wake;
             memory.addRoomListener(wake);
             try {
-                if (!openAll(readers, lost)) {
+                if (!openAll(readers, reading, lost)) {
                     repeated.addAll(partitions);
                     return;
                 }
@@ -164,10 +166,11 @@ final class Driver {
     }
 
     /** Opens all outputs; false if there was a fault. */
-    private boolean openAll(Map<MapOutput, Reader> readers, Set<Integer> lost) throws FaroException {
+    private boolean openAll(Map<MapOutput, Reader> readers, MemoryBudget reading, Set<Integer> lost)
+            throws FaroException {
         for (MapOutput output : outputs.values()) {
             try {
-                readers.put(output, output.open());
+                readers.put(output, output.open(reading));
             } catch (FaroException e) {
                 judge(new InputFault(output, e), lost);
             }

@@ -83,7 +83,7 @@ final class Main {
     /** Flips a byte of a payload, as a bad disk would. */
     private static void damage(MapOutput output) throws IOException {
         long offset;
-        try (Reader reader = output.open(); BlockCursor blocks = reader.partition(DAMAGED_PARTITION)) {
+        try (Reader reader = output.open(null); BlockCursor blocks = reader.partition(DAMAGED_PARTITION)) {
             check(blocks.next(), output + " has no block to damage");
             offset = blocks.offset() + 100;
         }

@@ -1,4 +1,5 @@
 import dev.faro.FaroException;
+import dev.faro.MemoryBudget;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.writer.Layout;
@@ -19,10 +20,12 @@ record MapOutput(int map, int attempt, Summary summary, long spills) {
         return summary.statistics().stored(partition);
     }
 
-    Reader open() throws FaroException {
+    /** Opens the output; regions and dictionaries are kept as far as there is memory. */
+    Reader open(MemoryBudget memory) throws FaroException {
         List<Path> files = summary.files();
-        return summary.layout() == Layout.SINGLE ? Reader.openSingle(files.get(0), ReaderOptions.DEFAULT)
-                : Reader.openPair(files.get(0), files.get(1), ReaderOptions.DEFAULT);
+        ReaderOptions options = ReaderOptions.DEFAULT.withMemoryBudget(memory);
+        return summary.layout() == Layout.SINGLE ? Reader.openSingle(files.get(0), options)
+                : Reader.openPair(files.get(0), files.get(1), options);
     }
 
     void remove() throws IOException {

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 
 /**
  * The memory of one task: what was reserved for it, which it is never refused, and more as long as the engine has some.
- * A writer uses it as its budget and for its records, a scheduler for what it reads.
+ * A writer uses it as its budget and for its records, a scheduler for what it reads; readers use it as their budget.
  */
 final class TaskMemory implements MemoryBudget, Buffers, AutoCloseable {
     private final EngineMemory engine;

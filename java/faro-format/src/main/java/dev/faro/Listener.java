@@ -33,14 +33,15 @@ public interface Listener {
     default void finished(String name, int regions, long bytes) {}
 
     /**
-     * An output was opened.
+     * An output was opened: by a reader, a follower, an {@link dev.faro.reader.Opening}, or after it was written. The
+     * reader is not returned if this throws an exception, except by an {@code Opening}.
      *
      * @param name the name of the data file or single file
-     * @param regions the number of regions
+     * @param regions the number of regions; a follower has none yet
      * @param bytes the size of all files
      */
     default void opened(String name, int regions, long bytes) {}
 
-    /** A writer failed, or a reader found a fault. The same error is thrown after this. */
+    /** A writer failed, or a reader found a fault, at a cursor once. The same error is thrown after this. */
     default void fault(FaroException fault) {}
 }

@@ -1,15 +1,21 @@
 package dev.faro;
 
 /**
- * An engine's account of memory. A writer or reader asks it before it takes memory, and says when it has given memory
- * back. One budget may serve many of them. Safe to share between threads.
+ * An engine's account of memory. A writer, reader or scheduler asks it before it takes memory, and says when it has
+ * given memory back. One budget may serve many of them. Safe to share between threads.
  *
- * <p>The calls come from the thread that uses the writer or reader. It may hold locks of the library: to end a region
- * of a writer ({@link dev.faro.writer.Writer#flush}) because memory is short, use another thread, or wait for the call
- * that asked to return.
+ * <p>The calls come from the threads that use the library, without locks of it. A writer is in the middle of a call: to
+ * end its region ({@link dev.faro.writer.Writer#flush}) because memory is short, use another thread, or wait for the
+ * call that asked to return. What a budget throws leaves the call that asked.
+ *
+ * <p>Memory that makes reading faster may be refused, and reading continues without it: regions that are kept, what is
+ * read ahead, windows of several partitions. A dictionary and the 4 KiB of a scheduler's consumer are needed, so if
+ * they are refused, the call fails with {@code io}. A block that is delivered is the caller's, and not asked for.
  *
  * <pre>{@code
- * WriterOptions options = new WriterOptions(64).memoryBudget(budget);
+ * WriterOptions writing = new WriterOptions(64).memoryBudget(budget);
+ * ReaderOptions reading = ReaderOptions.DEFAULT.withMemoryBudget(budget);
+ * SchedulerOptions together = SchedulerOptions.DEFAULT.withMemoryBudget(budget);
  * }</pre>
  */
 public interface MemoryBudget {
@@ -17,7 +23,8 @@ public interface MemoryBudget {
      * Asks for memory that is about to be taken.
      *
      * @param bytes at least as much as will be taken
-     * @return whether it is granted. A writer that is refused ends its region and gives its sort memory back
+     * @return whether it is granted. A writer that is refused ends its region and gives its sort memory back. A reader
+     *     or scheduler that is refused goes on with less, and may ask again later
      */
     boolean tryGrow(long bytes);
 

@@ -63,7 +63,15 @@ public final class Check {
     public static CheckReport check(Reader reader, CheckLevel level) throws FaroException {
         Objects.requireNonNull(reader, "reader");
         Objects.requireNonNull(level, "level");
-        Check checker = new Check(reader.output(), level == CheckLevel.DECODE);
+        try {
+            return check(reader.output(), level);
+        } catch (FaroException e) {
+            throw reader.output().news().fault(e);
+        }
+    }
+
+    private static CheckReport check(FinishedReader output, CheckLevel level) throws FaroException {
+        Check checker = new Check(output, level == CheckLevel.DECODE);
         checker.checkMetadata();
         checker.checkStatistics(checker.stored, Statistic.STORED);
         if (level == CheckLevel.STRUCTURE) {
@@ -202,9 +210,17 @@ public final class Check {
 
     /** Makes steps 5 and 6. */
     private void checkBlocks() throws FaroException {
-        ExtentReaders.ExtentReader extents = new ExtentReaders.ExtentReader(
-                BlockReader.ofExtents(output.files().data(), header.fileId(), output.limits(), true)
-                        .with(output.dictionaries()), new Decoder());
+        BlockReader reader = BlockReader
+                .ofExtents(output.files().data(), header.fileId(), output.limits(), true, output.budget())
+                .with(output.dictionaries());
+        try {
+            checkBlocks(new ExtentReaders.ExtentReader(reader, new Decoder()));
+        } finally {
+            reader.release();
+        }
+    }
+
+    private void checkBlocks(ExtentReaders.ExtentReader extents) throws FaroException {
         for (int number = 0; number < directory.size(); number++) {
             RegionIndex region = output.regions().get(directory, number);
             for (int slot = 0; slot < region.slots(); slot++) {

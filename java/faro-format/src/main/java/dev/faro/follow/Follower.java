@@ -3,6 +3,7 @@ package dev.faro.follow;
 import dev.faro.FaroException;
 import dev.faro.internal.follow.GrowingReader;
 import dev.faro.internal.reader.FileSet;
+import dev.faro.internal.reader.ReaderNews;
 import dev.faro.reader.PartitionReader;
 import dev.faro.reader.ReaderOptions;
 import java.nio.file.Path;
@@ -42,7 +43,7 @@ public final class Follower extends PartitionReader {
     public static Follower open(Path name, ReaderOptions options) throws FaroException {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(options, "options");
-        return new Follower(GrowingReader.open(FileSet.open(name), options));
+        return open(() -> FileSet.open(name), options);
     }
 
     /**
@@ -54,7 +55,7 @@ public final class Follower extends PartitionReader {
         Objects.requireNonNull(data, "data");
         Objects.requireNonNull(index, "index");
         Objects.requireNonNull(options, "options");
-        return new Follower(GrowingReader.open(FileSet.openPair(data, index), options));
+        return open(() -> FileSet.openPair(data, index), options);
     }
 
     /**
@@ -65,7 +66,23 @@ public final class Follower extends PartitionReader {
     public static Follower openSingle(Path file, ReaderOptions options) throws FaroException {
         Objects.requireNonNull(file, "file");
         Objects.requireNonNull(options, "options");
-        return new Follower(GrowingReader.open(FileSet.openSingle(file), options));
+        return open(() -> FileSet.openSingle(file), options);
+    }
+
+    /** Opens the files of an output. */
+    private interface Files {
+        FileSet open() throws FaroException;
+    }
+
+    private static Follower open(Files files, ReaderOptions options) throws FaroException {
+        GrowingReader output;
+        try {
+            output = GrowingReader.open(files.open(), options);
+        } catch (FaroException e) {
+            throw new ReaderNews(options.listener()).fault(e);
+        }
+        output.tellOpened();
+        return new Follower(output);
     }
 
     /**
@@ -75,7 +92,11 @@ public final class Follower extends PartitionReader {
      * @throws FaroException the first fault; the regions before it are readable
      */
     public boolean poll() throws FaroException {
-        return output.poll();
+        try {
+            return output.poll();
+        } catch (FaroException e) {
+            throw output.news().fault(e);
+        }
     }
 
     /** Whether the file was finished at the last {@link #poll}. */

@@ -1,6 +1,7 @@
 package dev.faro.index;
 
 import dev.faro.FaroException;
+import dev.faro.MemoryBudget;
 import dev.faro.internal.index.RegionStore;
 
 /**
@@ -22,10 +23,22 @@ public final class RegionCache {
      * @throws FaroException {@code invalid-argument} if it is negative
      */
     public RegionCache(long bytes) throws FaroException {
+        this(bytes, null);
+    }
+
+    /**
+     * Makes an empty cache that asks an engine before it keeps a region. A region that is refused is used and not kept,
+     * and no other leaves for it. Readers with this cache ask their own budgets for everything else.
+     *
+     * @param bytes as for {@link #RegionCache(long)}
+     * @param budget null if everything is granted
+     * @throws FaroException {@code invalid-argument} if the size is negative
+     */
+    public RegionCache(long bytes, MemoryBudget budget) throws FaroException {
         if (bytes < 0) {
             throw FaroException.invalidArgument("a size of 0 bytes or more", bytes);
         }
-        this.store = new RegionStore(bytes);
+        this.store = new RegionStore(bytes, budget);
     }
 
     /** The maximum size of the messages in it, in bytes. */

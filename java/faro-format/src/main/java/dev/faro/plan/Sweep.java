@@ -6,6 +6,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 
 /**
@@ -141,6 +142,17 @@ public final class Sweep<T> {
      * @return null if there are no requests
      */
     public Read<T> next(long room) {
+        return next(room, Request::bytes);
+    }
+
+    /**
+     * Takes out the requests of the next read, if they do not take as much room as they have bytes.
+     *
+     * @param room as for {@link #next(long)}
+     * @param cost the room that a request takes
+     * @return null if there are no requests
+     */
+    public Read<T> next(long room, ToLongFunction<Request<T>> cost) {
         Request<T> first = first();
         if (first == null) {
             return null;
@@ -153,7 +165,7 @@ public final class Sweep<T> {
             Request<T> request = following.next();
             long longer = Math.max(end, request.end);
             boolean joins = request.start - end <= gapBytes && (longer == end || longer - first.start <= readBytes)
-                    && request.bytes() <= left;
+                    && cost.applyAsLong(request) <= left;
             if (!chosen.isEmpty() && !joins) {
                 // A request may begin inside this read; the next sweep must not skip it.
                 position = Math.min(end, request.start);
@@ -161,7 +173,7 @@ public final class Sweep<T> {
             }
             chosen.add(request);
             following.remove();
-            left -= request.bytes();
+            left -= cost.applyAsLong(request);
             end = longer;
         }
         position = end;

@@ -129,11 +129,11 @@ public final class BlockCursor implements Closeable {
         return at == extents.end;
     }
 
-    /** Makes the cursor fail with an error that is not a fault of a block. */
+    /** Makes the cursor fail with an error. It gives its buffers back. */
     FaroException fail(FaroException e) {
         failure = e;
-        count();
-        return e;
+        close();
+        return output.news().fault(e);
     }
 
     /** The partition in the block's header, or -1 if the block is shared. */
@@ -171,7 +171,7 @@ public final class BlockCursor implements Closeable {
     /** The current block, while the cursor has its buffers. */
     private BlockReader block() {
         if (reader == null) {
-            throw new IllegalStateException("the cursor is closed or after its last block");
+            throw new IllegalStateException("the cursor is closed, has failed, or is after its last block");
         }
         return blocks;
     }
@@ -252,10 +252,15 @@ public final class BlockCursor implements Closeable {
     public void close() {
         count();
         if (reader != null) {
-            if (extents.lendsBlocks()) {
-                output.readers().giveBack(reader);
-            }
+            ExtentReaders.ExtentReader lent = reader;
             reader = null;
+            try {
+                extents.release();
+            } finally {
+                if (extents.lendsBlocks()) {
+                    output.readers().giveBack(lent);
+                }
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 package dev.faro.reader;
 
 import dev.faro.FaroException;
+import dev.faro.internal.bytes.Grant;
 import dev.faro.internal.index.RegionIndex;
 import dev.faro.internal.index.Regions;
 import dev.faro.internal.message.Directory;
@@ -54,21 +55,33 @@ final class ExtentTable {
     /**
      * Looks up the extents of partitions, from {@code from} on, as many as fit into a table of limited size.
      *
-     * @return null if their shared extents do not fit
+     * @param grant is asked for the memory of the table
+     * @return null if their shared extents do not fit, or the memory was refused; what was granted then stays granted
      * @throws FaroException the first check of a region message that fails, or {@code io}
      */
-    static ExtentTable of(Regions regions, Directory directory, int from, int to) throws FaroException {
+    static ExtentTable of(Regions regions, Directory directory, int from, int to, Grant grant)
+            throws FaroException {
         int max = MAX_BYTES / ENTRY / Math.max(1, directory.size());
-        ExtentTable table = new ExtentTable(from, Math.min(to - from, Math.max(1, max)), directory.size(),
-                regions.header().selective());
+        int count = Math.min(to - from, Math.max(1, max));
+        boolean selective = regions.header().selective();
+        if (!grant.tryGrow(bytes(count, directory.size(), selective))) {
+            return null;
+        }
+        ExtentTable table = new ExtentTable(from, count, directory.size(), selective);
         long room = MAX_BYTES;
         for (int number = 0; number < directory.size(); number++) {
-            room -= table.add(number, regions.get(directory, number));
-            if (room < 0) {
+            long taken = table.add(number, regions.get(directory, number));
+            room -= taken;
+            if (room < 0 || !grant.tryGrow(taken)) {
                 return null;
             }
         }
         return table;
+    }
+
+    /** The size of a table without shared extents, approximately, in bytes. */
+    private static long bytes(long count, long regions, boolean selective) {
+        return count * regions * (selective ? ENTRY : ENTRY - 4) + 8 * count + 4 * regions;
     }
 
     /** Adds a region; returns the size of its shared extents in the table, in bytes. */

@@ -1,7 +1,9 @@
 package dev.faro.reader;
 
 import dev.faro.FaroException;
+import dev.faro.MemoryBudget;
 import dev.faro.internal.block.ByteSource;
+import dev.faro.internal.bytes.Grant;
 import dev.faro.internal.storage.InputFile;
 import dev.faro.plan.ReadPlan;
 import dev.faro.storage.RangeRead;
@@ -20,11 +22,13 @@ final class ExtentWindow implements ByteSource {
     /** The largest gap that is faster to read than another system call, in bytes. */
     private static final int GAP = 4 << 10;
     private static final int MIN_CAPACITY = 64 << 10;
+    private static final ByteBuffer EMPTY = ByteBuffer.allocateDirect(0);
 
     private final InputFile file;
     /** The maximum size of a window in bytes, without gaps. */
     private final int maxBytes;
-    private ByteBuffer buffer = ByteBuffer.allocateDirect(0);
+    private final Grant grant;
+    private ByteBuffer buffer = EMPTY;
     private long[] starts = new long[16];
     private long[] ends = new long[16];
     private int count;
@@ -33,8 +37,10 @@ final class ExtentWindow implements ByteSource {
     private int[] bufferOffsets = new int[16];
     private int last;
 
-    ExtentWindow(InputFile file) {
+    /** @param budget null if everything is granted */
+    ExtentWindow(InputFile file, MemoryBudget budget) {
         this.file = file;
+        this.grant = new Grant(budget);
         this.maxBytes = file.readBytes();
     }
 
@@ -68,9 +74,10 @@ final class ExtentWindow implements ByteSource {
     /**
      * Reads the extents of the partitions in [from, to), which are indexes in the table.
      *
+     * @return false if the memory for them was refused
      * @throws FaroException {@code truncated} or {@code io}
      */
-    void load(ExtentTable table, int from, int to) throws FaroException {
+    boolean load(ExtentTable table, int from, int to) throws FaroException {
         count = 0;
         for (int region = 0; region < table.regions(); region++) {
             addOwn(table, region, from, to);
@@ -87,7 +94,7 @@ final class ExtentWindow implements ByteSource {
         if (reads.bytes() > 2L * maxBytes) {
             reads = ReadPlan.of(starts, ends, count, 0, maxBytes);
         }
-        read((int) reads.bytes());
+        return read((int) reads.bytes());
     }
 
     /**
@@ -133,10 +140,17 @@ final class ExtentWindow implements ByteSource {
         ends[count++] = end;
     }
 
-    private void read(int bytes) throws FaroException {
+    private boolean read(int bytes) throws FaroException {
         if (buffer.capacity() < bytes) {
             int size = Math.max(MIN_CAPACITY, Math.max(bytes, Math.min(maxBytes, Integer.highestOneBit(bytes) << 1)));
-            buffer = ByteBuffer.allocateDirect(size).order(ByteOrder.LITTLE_ENDIAN);
+            if (!grant.tryGrow(size)) {
+                return false;
+            }
+            try {
+                buffer = ByteBuffer.allocateDirect(size).order(ByteOrder.LITTLE_ENDIAN);
+            } finally {
+                grant.settle(grant.asks() ? buffer.capacity() : 0);
+            }
         }
         if (bufferOffsets.length < reads.size()) {
             bufferOffsets = new int[Math.max(reads.size(), 2 * bufferOffsets.length)];
@@ -151,6 +165,7 @@ final class ExtentWindow implements ByteSource {
         }
         file.readRanges(ranges);
         last = 0;
+        return true;
     }
 
     @Override
@@ -196,4 +211,10 @@ final class ExtentWindow implements ByteSource {
     /** The bytes of a window do not change. */
     @Override
     public void clear() {}
+
+    @Override
+    public void release() {
+        buffer = EMPTY;
+        grant.settle(0);
+    }
 }

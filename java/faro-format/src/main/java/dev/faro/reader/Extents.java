@@ -53,6 +53,9 @@ abstract class Extents {
     /** Reads the blocks of the extent. */
     abstract BlockReader blocks();
 
+    /** Gives back the memory that only these extents use. They are not used any more. */
+    void release() {}
+
     /** Whether the cursor's buffers may serve the next cursor. */
     boolean lendsBlocks() {
         return true;

@@ -63,7 +63,7 @@ final class FeedSource implements ByteSource {
         }
         while (joinedTo - joinedFrom < count) {
             if (part == null || joinedTo >= part.to || joinedTo < part.from) {
-                release();
+                releasePart();
                 part = parts.poll();
                 if (part == null) {
                     return false;
@@ -91,11 +91,11 @@ final class FeedSource implements ByteSource {
     /** Gives back the parts that end before an offset. */
     void releaseBefore(long at) {
         if (part != null && part.to <= at) {
-            release();
+            releasePart();
         }
     }
 
-    private void release() {
+    private void releasePart() {
         if (part != null) {
             ByteBuffer original = part.original;
             // Cleared before the call, which may fail, so that nothing is given back twice.
@@ -133,10 +133,14 @@ final class FeedSource implements ByteSource {
     @Override
     public void clear() {}
 
+    /** What was brought is the caller's: {@link #close} gives it back. */
+    @Override
+    public void release() {}
+
     /** Gives everything back. */
     void close() {
         do {
-            release();
+            releasePart();
             part = parts.poll();
         } while (part != null);
     }

@@ -4,6 +4,7 @@ import dev.faro.FaroException;
 import dev.faro.FileRole;
 import dev.faro.internal.reader.FileSet;
 import dev.faro.internal.reader.FinishedReader;
+import dev.faro.internal.reader.ReaderNews;
 import dev.faro.internal.storage.BroughtFile;
 import dev.faro.internal.storage.NotBrought;
 import dev.faro.storage.StoredOutput;
@@ -93,18 +94,19 @@ public final class Opening {
             reader = Reader.of(FinishedReader.open(FileSet.openStored(output), options));
             data.opened();
             index.opened();
-            return List.of();
         } catch (FaroException e) {
             List<Wanted> wanted = new ArrayList<>(NotBrought.wantedBy(e));
             if (wanted.isEmpty()) {
                 failure = e;
-                throw e;
+                throw new ReaderNews(options.listener()).fault(e);
             }
             // What another file certainly needs can be brought at the same time.
             Stream.of(index, data).map(BroughtFile::firstWish)
                     .filter(wish -> wish != null && !wanted.contains(wish)).forEach(wanted::add);
             return wanted;
         }
+        reader.output().news().opened(reader.output().files(), reader.regionCount());
+        return List.of();
     }
 
     /**

@@ -4,6 +4,7 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.internal.block.BlockHeader;
 import dev.faro.internal.block.BlockReader;
+import dev.faro.internal.bytes.Grant;
 import dev.faro.internal.message.Directory;
 import dev.faro.internal.reader.OutputReader;
 
@@ -19,6 +20,7 @@ final class PartitionExtents extends Extents {
     private final Directory directory;
     private final BlockReader aloneBlocks;
     private final ExtentWindow window;
+    private final Grant tableGrant;
     private final BlockReader windowBlocks;
     private final int to;
 
@@ -36,7 +38,8 @@ final class PartitionExtents extends Extents {
         this.output = output;
         this.directory = directory;
         this.aloneBlocks = aloneBlocks;
-        this.window = new ExtentWindow(output.files().data());
+        this.window = new ExtentWindow(output.files().data(), output.budget());
+        this.tableGrant = new Grant(output.budget());
         this.windowBlocks = output.readers().blocksOf(window);
         this.currentPartition = from - 1;
         this.to = to;
@@ -75,7 +78,7 @@ final class PartitionExtents extends Extents {
         aloneEnd = currentPartition + 1;
         try {
             if (table == null || currentPartition >= table.from() + table.count()) {
-                table = ExtentTable.of(output.regions(), directory, currentPartition, to);
+                makeTable();
             }
             if (table == null) {
                 return;
@@ -84,13 +87,27 @@ final class PartitionExtents extends Extents {
             int count = window.fits(table, first);
             if (count > 0) {
                 aloneEnd = currentPartition + count;
-                window.load(table, first, first + count);
-                windowEnd = aloneEnd;
+                if (window.load(table, first, first + count)) {
+                    windowEnd = aloneEnd;
+                } else {
+                    // Not at every partition: to find out how many fit takes time.
+                    aloneEnd = currentPartition + Math.max(1, count / 8);
+                }
             }
         } catch (FaroException e) {
             if (e.code() == ErrorCode.IO) {
                 throw e;
             }
+        }
+    }
+
+    private void makeTable() throws FaroException {
+        long before = tableGrant.bytes();
+        table = null;
+        try {
+            table = ExtentTable.of(output.regions(), directory, currentPartition, to, tableGrant);
+        } finally {
+            tableGrant.settle(table == null ? 0 : tableGrant.bytes() - before);
         }
     }
 
@@ -138,6 +155,16 @@ final class PartitionExtents extends Extents {
     @Override
     int currentPartition() {
         return currentPartition;
+    }
+
+    @Override
+    void release() {
+        table = null;
+        try {
+            tableGrant.settle(0);
+        } finally {
+            windowBlocks.release();
+        }
     }
 
     @Override

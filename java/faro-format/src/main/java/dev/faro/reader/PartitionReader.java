@@ -86,7 +86,11 @@ public abstract class PartitionReader implements Closeable {
      * @throws FaroException {@code invalid-argument} if there is no such region, or the check that fails
      */
     public final Region region(int number) throws FaroException {
-        return output.region(number);
+        try {
+            return output.region(number);
+        } catch (FaroException e) {
+            throw output.news().fault(e);
+        }
     }
 
     /**
@@ -176,7 +180,11 @@ public abstract class PartitionReader implements Closeable {
      * @throws FaroException {@code invalid-argument}, or a fault of a region message
      */
     public final long storedBytes(int partition) throws FaroException {
-        return output.storedBytes(partition);
+        try {
+            return output.storedBytes(partition);
+        } catch (FaroException e) {
+            throw output.news().fault(e);
+        }
     }
 
     /**

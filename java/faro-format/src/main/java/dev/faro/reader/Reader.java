@@ -3,6 +3,7 @@ package dev.faro.reader;
 import dev.faro.FaroException;
 import dev.faro.internal.reader.FileSet;
 import dev.faro.internal.reader.FinishedReader;
+import dev.faro.internal.reader.ReaderNews;
 import dev.faro.storage.StoredOutput;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -37,7 +38,7 @@ public final class Reader extends PartitionReader {
     public static Reader open(Path name, ReaderOptions options) throws FaroException {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(options, "options");
-        return new Reader(FinishedReader.open(FileSet.open(name), options));
+        return open(() -> FileSet.open(name), options);
     }
 
     /**
@@ -49,7 +50,7 @@ public final class Reader extends PartitionReader {
         Objects.requireNonNull(data, "data");
         Objects.requireNonNull(index, "index");
         Objects.requireNonNull(options, "options");
-        return new Reader(FinishedReader.open(FileSet.openPair(data, index), options));
+        return open(() -> FileSet.openPair(data, index), options);
     }
 
     /**
@@ -60,7 +61,7 @@ public final class Reader extends PartitionReader {
     public static Reader openSingle(Path file, ReaderOptions options) throws FaroException {
         Objects.requireNonNull(file, "file");
         Objects.requireNonNull(options, "options");
-        return new Reader(FinishedReader.open(FileSet.openSingle(file), options));
+        return open(() -> FileSet.openSingle(file), options);
     }
 
     /**
@@ -78,7 +79,23 @@ public final class Reader extends PartitionReader {
     public static Reader openStored(StoredOutput output, ReaderOptions options) throws FaroException {
         Objects.requireNonNull(output, "output");
         Objects.requireNonNull(options, "options");
-        return new Reader(FinishedReader.open(FileSet.openStored(output), options));
+        return open(() -> FileSet.openStored(output), options);
+    }
+
+    /** Opens the files of an output. */
+    private interface Files {
+        FileSet open() throws FaroException;
+    }
+
+    private static Reader open(Files files, ReaderOptions options) throws FaroException {
+        FinishedReader output;
+        try {
+            output = FinishedReader.open(files.open(), options);
+        } catch (FaroException e) {
+            throw new ReaderNews(options.listener()).fault(e);
+        }
+        output.tellOpened();
+        return new Reader(output);
     }
 
     /** Reads from an open output, for other packages of this library, not for callers. */

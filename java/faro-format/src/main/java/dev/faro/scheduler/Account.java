@@ -11,8 +11,12 @@ final class Account {
     Sweep.Request<Account> request;
     /** Whether the consumer is hungry, has a request, or has a read in progress. */
     boolean outstanding;
-    /** The size of the data that was read for the consumer and not taken, in bytes. */
+    /** The size of the data that was read for the consumer and not taken, in bytes; with a budget, of its memory. */
     long held;
+    /** The memory in buffers for the consumer, also of reads in progress; see {@link Grants}. In bytes. */
+    long used;
+    /** By how much its request would grow the sum of all claims, in bytes. */
+    long wanted;
     boolean planEnded;
     /** Whether the consumer has a share of the budget. */
     boolean counted = true;

@@ -10,7 +10,6 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * Reads files. Each request gets buffers for its own bytes, so that a request that is taken late does not keep the
@@ -21,9 +20,7 @@ final class FileReads {
     private static final int WORTH_A_CALL = 32 << 10;
 
     private final Buffers buffers;
-    private final int readBytes;
-    /** Memory for reads that serve several requests, one buffer for each thread that is reading. */
-    private final ConcurrentLinkedQueue<ByteBuffer> scratch = new ConcurrentLinkedQueue<>();
+    private final Landing landing;
     private long reads;
     private long bytes;
     private long gapBytes;
@@ -42,7 +39,7 @@ final class FileReads {
 
     FileReads(SchedulerOptions options, Buffers buffers) {
         this.buffers = buffers;
-        this.readBytes = options.readBytes();
+        this.landing = new Landing(options.readBytes(), options.memoryBudget());
     }
 
     /**
@@ -81,6 +78,8 @@ final class FileReads {
             try {
                 List<ByteBuffer> buffersOfOne = take(requests.get(i).bytes(), failures);
                 if (buffersOfOne == null) {
+                    // The engine may have the memory from the same account.
+                    landing.release();
                     return i;
                 }
                 pieces.add(buffersOfOne);
@@ -138,15 +137,13 @@ final class FileReads {
             for (Sweep.Request<Account> request : ready) {
                 requested += request.bytes();
             }
-            if (requested / ready.size() >= WORTH_A_CALL) {
+            if (requested / ready.size() >= WORTH_A_CALL || !fillAll(file, ready, pieces, failures)) {
                 // One by one, still in the order of the file.
                 List<RangeRead> ranges = new ArrayList<>();
                 for (int i = 0; i < ready.size(); i++) {
                     addRanges(ranges, ready.get(i), pieces.get(i));
                 }
                 file.readRanges(ranges);
-            } else {
-                fillAll(file, ready, pieces);
             }
         } catch (FaroException e) {
             if (Failures.isInterrupt(e)) {
@@ -193,17 +190,24 @@ final class FileReads {
         }
     }
 
-    private void fillAll(InputFile file, List<Sweep.Request<Account>> served, List<List<ByteBuffer>> pieces)
-            throws FaroException {
+    /** Fills the buffers of all requests with one read; false if the memory for it was refused. */
+    private boolean fillAll(InputFile file, List<Sweep.Request<Account>> served, List<List<ByteBuffer>> pieces,
+            Failures failures) throws FaroException {
         long start = served.get(0).start();
         long end = start;
         for (Sweep.Request<Account> request : served) {
             end = Math.max(end, request.end());
         }
         int length = (int) (end - start);
-        ByteBuffer all = scratch.poll();
-        if (all == null || all.capacity() < length) {
-            all = ByteBuffer.allocateDirect((int) Math.max(length, Math.min(readBytes, 2L * length)));
+        ByteBuffer all = null;
+        try {
+            all = landing.take(length);
+        } catch (Throwable e) {
+            // Without this memory the requests can be read one by one.
+            failures.add(e);
+        }
+        if (all == null) {
+            return false;
         }
         try {
             file.readFully(all.clear().limit(length), start);
@@ -215,8 +219,14 @@ final class FileReads {
                 }
             }
         } finally {
-            scratch.add(all);
+            landing.giveBack(all);
         }
+        return true;
+    }
+
+    /** Gives an engine back what is not in use. */
+    void release() {
+        landing.release();
     }
 
     /** Counts a read of the first {@code count} requests. */

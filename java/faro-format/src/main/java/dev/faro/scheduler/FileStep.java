@@ -19,6 +19,7 @@ final class FileStep {
     private final Failures failures = new Failures();
     private final List<ByteBuffer> dropped = new ArrayList<>();
     private boolean madeRoom;
+    private boolean grew;
 
     FileStep(Ledger ledger, FileReads reads, Buffers buffers, FileSweep<Account> file) {
         this.ledger = ledger;
@@ -37,6 +38,11 @@ final class FileStep {
         return madeRoom;
     }
 
+    /** Whether the engine granted more memory. */
+    boolean grew() {
+        return grew;
+    }
+
     /**
      * Makes the step.
      *
@@ -52,6 +58,7 @@ final class FileStep {
             wakesBefore = ledger.wakes;
         }
         plan(planned);
+        ask();
         Sweep.Read<Account> read = ledger.choose(file);
         if (read == null) {
             return false;
@@ -65,6 +72,27 @@ final class FileStep {
             }
         }
         return handOut(read, result, wakesBefore);
+    }
+
+    /** Asks the engine for the memory of what was planned, once; without the lock. */
+    private void ask() {
+        if (!ledger.grants.asks()) {
+            return;
+        }
+        long bytes;
+        synchronized (ledger) {
+            bytes = ledger.grants.ask();
+        }
+        if (bytes > 0) {
+            try {
+                grew = ledger.grants.budget().tryGrow(bytes);
+            } catch (Throwable e) {
+                failures.add(e);
+            }
+            synchronized (ledger) {
+                ledger.grants.answered(bytes, grew);
+            }
+        }
     }
 
     /** Plans the next requests of consumers with room; may read region messages. */
@@ -108,8 +136,8 @@ final class FileStep {
                 return false;
             }
             if (wanted) {
-                consumer.request =
-                        file.sweep.add(consumer, consumer.feed.wantedFrom(), consumer.feed.wantedTo());
+                ledger.setRequest(consumer,
+                        file.sweep.add(consumer, consumer.feed.wantedFrom(), consumer.feed.wantedTo()));
             } else {
                 ledger.end(consumer, fault);
             }
@@ -144,7 +172,7 @@ final class FileStep {
     private void handOut(Sweep.Request<Account> request, List<ByteBuffer> pieces, FaroException fault) {
         Account consumer = request.owner();
         if (consumer.closed || consumer.planEnded || fault != null) {
-            drop(pieces, request.bytes());
+            drop(consumer, pieces, request.bytes());
             if (!consumer.closed && !consumer.planEnded) {
                 ledger.end(consumer, fault);
             }
@@ -158,19 +186,19 @@ final class FileStep {
                 consumer.feed.bring(piece, at);
                 brought++;
                 at += bytes;
-                consumer.held += bytes;
+                consumer.held += ledger.grants.size(bytes);
             }
             consumer.outstanding = consumer.request != null;
             ledger.feedLater(consumer);
         } catch (Throwable e) {
             failures.add(e);
-            drop(pieces.subList(brought, pieces.size()), request.end() - at);
+            drop(consumer, pieces.subList(brought, pieces.size()), request.end() - at);
             ledger.end(consumer, Failures.ofReading(file.file, "bytes to be handed out", e));
         }
     }
 
-    private void drop(List<ByteBuffer> pieces, long bytes) {
-        ledger.held -= bytes;
+    private void drop(Account consumer, List<ByteBuffer> pieces, long bytes) {
+        ledger.free(consumer, bytes);
         madeRoom = true;
         dropped.addAll(pieces);
     }

@@ -15,6 +15,7 @@ final class Ledger {
     private static final long MIN_REQUEST = SchedulerOptions.MIN_SIZE;
 
     private final SchedulerOptions options;
+    final Grants grants;
     /** Files that are waiting to be served. */
     final ArrayDeque<FileSweep<Account>> ready = new ArrayDeque<>();
     private final List<FileSweep<Account>> starved = new ArrayList<>();
@@ -22,13 +23,14 @@ final class Ledger {
     long wakes;
     /** The number of consumers that share the budget. */
     int counted;
-    /** The number of bytes that were read, or are being read, and were not taken. */
+    /** The number of bytes that were read, or are being read, and were not taken; with a budget, of their memory. */
     long held;
     /** The maximum of {@link #held} so far. */
     long mostHeld;
 
-    Ledger(SchedulerOptions options) {
+    Ledger(SchedulerOptions options, Grants grants) {
         this.options = options;
+        this.grants = grants;
     }
 
     /** The number of bytes that each consumer may hold. */
@@ -68,8 +70,21 @@ final class Ledger {
     void dropRequest(Account consumer) {
         if (consumer.request != null) {
             consumer.file.sweep.remove(consumer.request);
-            consumer.request = null;
+            setRequest(consumer, null);
         }
+    }
+
+    /** Sets what is wanted for a consumer, or null for nothing. */
+    void setRequest(Account consumer, Sweep.Request<Account> request) {
+        consumer.request = request;
+        grants.want(consumer, request == null ? 0 : request.bytes());
+    }
+
+    /** Bytes that were reserved or held for a consumer are free again. */
+    void free(Account consumer, long bytes) {
+        long size = grants.size(bytes);
+        held -= size;
+        grants.use(consumer, -size);
     }
 
     /**
@@ -113,9 +128,16 @@ final class Ledger {
         if (first.bytes() > room && held > 0) {
             return chooseLeast(file);
         }
-        Sweep.Read<Account> read = file.sweep.next(room);
-        reserve(read);
-        return read;
+        if (!grants.asks()) {
+            return reserve(file.sweep.next(room));
+        }
+        long free = grants.free();
+        if (grants.extra(first.owner(), first.bytes()) > free) {
+            long fits = grants.fits(first.owner());
+            return fits > 0 ? cut(file, first, fits) : chooseLeast(file);
+        }
+        return reserve(file.sweep.next(
+                Math.min(room, free), request -> grants.extra(request.owner(), request.bytes())));
     }
 
     /**
@@ -124,25 +146,33 @@ final class Ledger {
      * it gets on with the other.
      */
     private Sweep.Read<Account> chooseLeast(FileSweep<Account> file) {
-        Sweep.Request<Account> request = file.sweep.first(consumer -> consumer.held == 0);
+        Sweep.Request<Account> request = file.sweep.first(
+                consumer -> consumer.held == 0 && (!grants.asks() || grants.fits(consumer) > 0));
         if (request == null) {
             starve(file);
             return null;
         }
-        Sweep.Read<Account> read = file.sweep.beginning(request, MIN_REQUEST);
-        reserve(read);
+        return cut(file, request, MIN_REQUEST);
+    }
+
+    /** Makes the first bytes of a request the next read. */
+    private Sweep.Read<Account> cut(FileSweep<Account> file, Sweep.Request<Account> request, long bytes) {
+        Sweep.Read<Account> read = reserve(file.sweep.beginning(request, bytes));
         if (read.end() < request.end()) {
-            request.owner().request = file.sweep.add(request.owner(), read.end(), request.end());
+            setRequest(request.owner(), file.sweep.add(request.owner(), read.end(), request.end()));
         }
         return read;
     }
 
-    private void reserve(Sweep.Read<Account> read) {
+    private Sweep.Read<Account> reserve(Sweep.Read<Account> read) {
         for (Sweep.Request<Account> request : read.requests()) {
-            request.owner().request = null;
-            held += request.bytes();
+            long size = grants.size(request.bytes());
+            setRequest(request.owner(), null);
+            grants.use(request.owner(), size);
+            held += size;
         }
         mostHeld = Math.max(mostHeld, held);
+        return read;
     }
 
     /** Arranges that a file waits until there is room. */
@@ -156,18 +186,18 @@ final class Ledger {
     /** Puts back requests that were not served. Their consumers may have been closed meanwhile. */
     synchronized void putBack(FileSweep<Account> file, List<Sweep.Request<Account>> requests) {
         for (Sweep.Request<Account> request : requests) {
-            held -= request.bytes();
             Account owner = request.owner();
+            free(owner, request.bytes());
             if (owner.closed) {
                 continue;
             }
             if (owner.request == null) {
-                owner.request = request;
+                setRequest(owner, request);
                 file.sweep.putBack(request);
             } else {
                 // The request was the first part of the consumer's new one.
                 file.sweep.remove(owner.request);
-                owner.request = file.sweep.add(owner, request.start(), owner.request.end());
+                setRequest(owner, file.sweep.add(owner, request.start(), owner.request.end()));
             }
         }
     }

@@ -2,6 +2,8 @@ package dev.faro.scheduler;
 
 import dev.faro.Buffers;
 import dev.faro.FaroException;
+import dev.faro.MemoryBudget;
+import dev.faro.internal.bytes.Grant;
 import dev.faro.reader.PartitionReader;
 import java.io.Closeable;
 import java.io.IOException;
@@ -38,6 +40,8 @@ public final class Scheduler implements Closeable {
 
     private final SchedulerOptions options;
     private final Buffers buffers;
+    /** The same, if they are this scheduler's own; otherwise null. */
+    private final PooledBuffers pool;
     private final Executor executor;
     private final Runnable task = this::runSteps;
     private final FileReads reads;
@@ -50,6 +54,8 @@ public final class Scheduler implements Closeable {
     private volatile boolean closed;
     /** The reason why nothing more is read: this was closed, or a step failed while it changed the ledger. */
     private volatile Throwable stopReason;
+    /** Whether a step failed while it changed the ledger. */
+    private volatile boolean broken;
 
     /**
      * Makes a scheduler that works in calls of {@link #serve}, with its own buffers.
@@ -57,7 +63,7 @@ public final class Scheduler implements Closeable {
      * @throws FaroException {@code invalid-argument} if the options are out of range
      */
     public Scheduler(SchedulerOptions options) throws FaroException {
-        this(options, null, pool(options));
+        this(Objects.requireNonNull(options, "options"), null, null, options.memoryBudget());
     }
 
     /**
@@ -67,7 +73,7 @@ public final class Scheduler implements Closeable {
      * @throws FaroException {@code invalid-argument} if the options are out of range
      */
     public Scheduler(SchedulerOptions options, Executor executor) throws FaroException {
-        this(options, executor, pool(options));
+        this(Objects.requireNonNull(options, "options"), executor, null, options.memoryBudget());
     }
 
     /**
@@ -81,15 +87,22 @@ public final class Scheduler implements Closeable {
      * @throws FaroException {@code invalid-argument} if the options are out of range
      */
     public Scheduler(SchedulerOptions options, Executor executor, Buffers buffers) throws FaroException {
-        this.options = Objects.requireNonNull(options, "options").checked();
-        this.executor = executor;
-        this.buffers = Objects.requireNonNull(buffers, "buffers");
-        this.reads = new FileReads(options, buffers);
-        this.ledger = new Ledger(options);
+        this(Objects.requireNonNull(options, "options"), executor, Objects.requireNonNull(buffers, "buffers"), null);
     }
 
-    private static Buffers pool(SchedulerOptions options) {
-        return new PooledBuffers(Objects.requireNonNull(options, "options").budgetBytes());
+    /**
+     * @param supplied null for buffers of this scheduler
+     * @param budget is asked for the memory of these; may be null
+     */
+    private Scheduler(SchedulerOptions options, Executor executor, Buffers supplied, MemoryBudget budget)
+            throws FaroException {
+        this.options = options.checked();
+        this.executor = executor;
+        Grants grants = new Grants(options, budget);
+        this.pool = supplied == null ? new PooledBuffers(options.budgetBytes(), grants) : null;
+        this.buffers = supplied == null ? pool : supplied;
+        this.reads = new FileReads(options, buffers);
+        this.ledger = new Ledger(options, grants);
     }
 
     /**
@@ -109,32 +122,47 @@ public final class Scheduler implements Closeable {
      * Opens a reading of the partitions in [from, to), region by region.
      *
      * @throws FaroException {@code invalid-argument} if the file does not have all of the partitions, the reader was
-     *     made by {@link dev.faro.reader.Opening}, or the scheduler is closed; {@code io} if the scheduler has failed
+     *     made by {@link dev.faro.reader.Opening}, or the scheduler is closed; {@code io} if the scheduler has failed,
+     *     or the engine refused the memory for a consumer
      */
     public Consumer range(PartitionReader reader, int from, int to) throws FaroException {
         Objects.requireNonNull(reader, "reader");
         if (reader.output().files().data().brought() != null) {
             throw FaroException.invalidArgument("a reader that reads its files", "one that was made by Opening");
         }
-        Consumer consumer;
+        ledger.grants.askLeast(reader.output().files().data());
+        Consumer consumer = null;
         boolean run;
-        synchronized (ledger) {
-            if (closed) {
-                throw FaroException.invalidArgument("a scheduler that is open", "a closed one");
+        try {
+            synchronized (ledger) {
+                consumer = open(reader, from, to);
+                run = ledger.feedLater(consumer.account());
             }
-            if (stopReason != null) {
-                throw endOfAll();
+        } finally {
+            if (consumer == null) {
+                ledger.grants.giveLeastBack();
             }
-            FileSweep<Account> known = files.get(reader);
-            FileSweep<Account> file = known == null ? new FileSweep<>(reader, options) : known;
-            consumer = new Consumer(host, file, from, to);
-            files.put(reader, file);
-            accounts.add(consumer.account());
-            file.open++;
-            ledger.counted++;
-            run = ledger.feedLater(consumer.account());
         }
         dispatch(run);
+        return consumer;
+    }
+
+    /** Opens a consumer. The caller holds the lock. */
+    private Consumer open(PartitionReader reader, int from, int to) throws FaroException {
+        if (closed) {
+            throw FaroException.invalidArgument("a scheduler that is open", "a closed one");
+        }
+        if (stopReason != null) {
+            throw endOfAll();
+        }
+        FileSweep<Account> known = files.get(reader);
+        FileSweep<Account> file = known == null ? new FileSweep<>(reader, options) : known;
+        Consumer consumer = new Consumer(host, file, from, to);
+        files.put(reader, file);
+        accounts.add(consumer.account());
+        file.open++;
+        ledger.counted++;
+        ledger.grants.opened();
         return consumer;
     }
 
@@ -215,16 +243,54 @@ public final class Scheduler implements Closeable {
         try {
             step = serve(file);
         } catch (FaroException interrupt) {
+            settle(false);
             throw interrupt;
         } catch (Throwable e) {
             // The ledger may be wrong now. The first line needs neither memory nor stack.
             stopReason = e;
+            broken = true;
             tellAll(new Failures());
+            settle(false);
             throw e;
         }
-        dispatch(step.madeRoom() && ledger.wakeStarved());
+        dispatch((step.madeRoom() || step.grew()) && ledger.wakeStarved());
+        try {
+            settle(step.madeRoom());
+        } catch (Throwable e) {
+            step.failures().add(e);
+        }
         step.failures().rethrow();
         return true;
+    }
+
+    /**
+     * Gives an engine back what nobody uses, if no consumer is left.
+     *
+     * @param always also if there are consumers
+     */
+    private void settle(boolean always) {
+        if (options.memoryBudget() == null) {
+            return;
+        }
+        boolean idle;
+        long excess;
+        synchronized (ledger) {
+            idle = accounts.isEmpty();
+            if (!idle && !always) {
+                return;
+            }
+            excess = ledger.grants.excess(idle && broken);
+        }
+        try {
+            if (pool != null) {
+                pool.trim();
+            }
+            if (idle) {
+                reads.release();
+            }
+        } finally {
+            Grant.shrink(ledger.grants.budget(), excess);
+        }
     }
 
     private FileStep serve(FileSweep<Account> file) throws FaroException {
@@ -278,12 +344,17 @@ public final class Scheduler implements Closeable {
                 buffers.giveBack(buffer);
             } finally {
                 boolean run;
+                boolean last;
                 synchronized (ledger) {
-                    ledger.held -= bytes;
-                    account.held -= bytes;
+                    ledger.free(account, bytes);
+                    account.held -= ledger.grants.size(bytes);
                     run = ledger.feedLater(account);
+                    last = account.closed && account.held == 0;
                 }
                 dispatch(run | ledger.wakeStarved());
+                if (last) {
+                    settle(true);
+                }
             }
         }
 
@@ -324,6 +395,7 @@ public final class Scheduler implements Closeable {
                     return false;
                 }
                 account.closed = true;
+                ledger.grants.closed(account);
                 ledger.dropRequest(account);
                 accounts.remove(account);
                 account.file.open--;
@@ -336,6 +408,7 @@ public final class Scheduler implements Closeable {
         @Override
         public void left() {
             dispatch(ledger.wakeStarved());
+            settle(true);
         }
     }
 

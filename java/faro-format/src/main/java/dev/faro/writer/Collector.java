@@ -107,6 +107,7 @@ final class Collector {
             long before = System.nanoTime();
             drain(output.get());
             output.made().regions().commit();
+            releaseExtents();
             regionNanos += System.nanoTime() - before;
         }
         records = taken;
@@ -119,9 +120,15 @@ final class Collector {
             long before = System.nanoTime();
             drain(output.made());
             output.made().regions().commitLast();
+            releaseExtents();
             regionNanos += System.nanoTime() - before;
         }
         records = taken;
+    }
+
+    private void releaseExtents() {
+        output.made().regions().release();
+        buffer.regionEnded();
     }
 
     private void drain(WriterOutput open) throws FaroException {

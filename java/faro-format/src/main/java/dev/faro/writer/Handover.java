@@ -10,6 +10,7 @@ import dev.faro.internal.reader.Opened;
 import dev.faro.internal.writer.Committer;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
+import java.io.Closeable;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -62,27 +63,29 @@ final class Handover {
      */
     Finished open(ReaderOptions options) throws FaroException {
         FileSet opened = null;
+        FinishedReader output = null;
         try {
             opened = files.handOver(header);
             Opened opening = Opened.ofWritten(
                     opened, options.limits(), footer.message(), footer.offset(), footer.sequence(), schema);
-            FinishedReader output = new FinishedReader(opened, opening, options);
+            output = new FinishedReader(opened, opening, options);
             for (int i = 0; i < messages.size(); i++) {
                 output.regions().offer(output.directory(), i, messages.get(i));
             }
+            output.tellOpened();
             return new Finished(summary, Reader.of(output));
         } catch (FaroException e) {
             FaroException published = new FaroException(e.code(), e.role(), e.file(), e.offset(), e.expected(),
                     e.found() + "; the output is finished and published", e);
-            closeAfter(published, opened);
+            closeAfter(published, output == null ? opened : output);
             throw published;
         } catch (RuntimeException | Error e) {
-            closeAfter(e, opened);
+            closeAfter(e, output == null ? opened : output);
             throw e;
         }
     }
 
-    private static void closeAfter(Throwable failure, FileSet opened) {
+    private static void closeAfter(Throwable failure, Closeable opened) {
         if (opened != null) {
             FileSet.closeAfter(failure, opened);
         }

@@ -8,7 +8,7 @@ import dev.faro.internal.storage.OutputFile;
 /** The memory that a writer needs besides that of its records, from the first of them to the end. */
 final class WorkingMemory {
     /** What a partition needs in the extents of a region, the sequences and the statistics, in bytes. */
-    private static final long PARTITION = 96;
+    private static final long PARTITION = 128;
     /** The memory of a Zstandard compressor at its largest window for blocks, in bytes. */
     private static final long ZSTD = 4 << 20;
     /** Objects, messages and what is small, in bytes. */

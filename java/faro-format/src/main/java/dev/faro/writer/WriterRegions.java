@@ -172,6 +172,11 @@ final class WriterRegions {
         return taken;
     }
 
+    /** Releases the memory of the shared extents of the region that was committed. */
+    void release() {
+        output.draft().release();
+    }
+
     /** Removes the region. */
     void giveUp() throws FaroException {
         output.giveUp();

@@ -212,6 +212,35 @@ class WriterBudgetTest {
         }
     }
 
+    /** Each set of members takes memory until its region has ended, also if records are in the engine's buffers. */
+    @Test
+    void sharedExtentsAreAskedFor() throws Exception {
+        for (Buffers buffers : new Buffers[] {null, new Pool(false, 300_000)}) {
+            Budget budget = new Budget();
+            WriterOptions options = new WriterOptions(4000).ordered(false).memoryBudget(budget).buffers(buffers);
+            try (Writer writer = Writer.createIn(new MemoryDestination("m"), options)) {
+                writer.multicast(new int[] {1, 2}, record(1, 10));
+                long one = budget.granted;
+                writer.multicast(new int[] {1, 2}, record(1, 10));
+                assertEquals(one, budget.granted, "the same members");
+                for (int i = 3; i < 103; i++) {
+                    writer.multicast(new int[] {1, i}, record(i, 10));
+                }
+                assertTrue(budget.granted >= one + 100 * 4000 / 8, budget.granted - one + " bytes");
+                writer.flush();
+                assertEquals(options.workingMemory(), budget.granted);
+                writer.multicast(new int[] {1, 2}, record(1, 10));
+                writer.flush();
+                // The first is refused: the region ends, and there is room for it.
+                writer.write(1, record(1, 10));
+                budget.refused = budget.calls;
+                writer.multicast(new int[] {3, 2}, record(2, 10));
+                assertEquals(3, writer.finish().regions() - 1);
+            }
+            assertEquals(0, budget.granted);
+        }
+    }
+
     /** Buffers of an engine, which notices one that is given back twice or not at all. */
     private static final class Pool implements Buffers {
         final Set<Integer> out = new HashSet<>();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.management.ThreadMXBean;
 import dev.faro.FaroException;
 import dev.faro.codec.Codec;
+import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -137,6 +138,22 @@ class WriterMemoryTest {
         String output = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertTrue(child.waitFor(60, TimeUnit.SECONDS), "it ends");
         assertEquals("written\n", output);
+    }
+
+    /** All blocks of a region use one buffer, however large they are. */
+    @Test
+    void largeBlocksUseOneBuffer() throws FaroException {
+        BufferPoolMXBean direct = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct")).findFirst().orElseThrow();
+        ByteBuffer record = ByteBuffer.allocate(1_000_000);
+        WriterOptions options = new WriterOptions(PARTITIONS).blockSize(1 << 20).bufferSize(64 << 20);
+        try (Writer writer = Writer.create(folder.resolve("w"), options)) {
+            write(writer, record, PARTITIONS, 40);
+            long before = direct.getMemoryUsed();
+            writer.finish();
+            // Also what was released and not collected yet.
+            assertTrue(direct.getMemoryUsed() - before < 4 << 20, direct.getMemoryUsed() - before + " bytes");
+        }
     }
 
     @Test

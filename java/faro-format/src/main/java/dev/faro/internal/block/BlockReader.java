@@ -5,6 +5,7 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.Framing;
 import dev.faro.Limits;
+import dev.faro.MemoryBudget;
 import dev.faro.codec.Codec;
 import dev.faro.codec.DecodeException;
 import dev.faro.codec.Decoder;
@@ -43,7 +44,17 @@ public final class BlockReader extends BlockFields {
 
     /** Makes a reader of partition blocks. Without {@code verify} it does not verify their checksums (INT-7). */
     public static BlockReader ofExtents(InputFile file, UUID fileId, Limits limits, boolean verify) {
-        return new BlockReader(file, fileId, limits, verify, new FileWindow(file, true));
+        return ofExtents(file, fileId, limits, verify, (MemoryBudget) null);
+    }
+
+    /**
+     * Makes a reader of partition blocks, as {@link #ofExtents(InputFile, UUID, Limits, boolean)} does.
+     *
+     * @param budget is asked for memory to read ahead; null if everything is granted
+     */
+    public static BlockReader ofExtents(
+            InputFile file, UUID fileId, Limits limits, boolean verify, MemoryBudget budget) {
+        return new BlockReader(file, fileId, limits, verify, new FileWindow(file, true, budget));
     }
 
     /** Makes a reader of partition blocks that takes their bytes from {@code source}. */
@@ -53,7 +64,7 @@ public final class BlockReader extends BlockFields {
 
     /** Makes a reader of metadata blocks, also for walks over all blocks of a file. */
     public static BlockReader ofMetadata(InputFile file, UUID fileId, Limits limits) {
-        return new BlockReader(file, fileId, limits, true, new FileWindow(file, false));
+        return new BlockReader(file, fileId, limits, true, new FileWindow(file, false, null));
     }
 
     /**
@@ -70,6 +81,12 @@ public final class BlockReader extends BlockFields {
     /** Discards bytes that were read ahead, because the file may have changed. */
     public void refresh() {
         source.clear();
+    }
+
+    /** Gives the buffer back; the last block is forgotten, and the next one takes a new buffer. */
+    public void release() {
+        bytes = null;
+        source.release();
     }
 
     /** The size of its buffer in bytes. */

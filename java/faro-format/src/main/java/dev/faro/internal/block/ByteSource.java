@@ -26,4 +26,7 @@ public interface ByteSource {
 
     /** Discards what was read, because the file may have grown or changed. */
     void clear();
+
+    /** Gives the memory back; the next {@link #ensure} takes it again. */
+    void release();
 }

@@ -46,6 +46,17 @@ public final class RegionDraft {
         members = new Members[0];
     }
 
+    /** Removes all extents, and releases the memory of shared ones: there may be many more of them than partitions. */
+    public void release() {
+        clear();
+        if (partitions.length > Math.max(16, header.partitionCount())) {
+            partitions = new int[16];
+            blocks = new int[16];
+            first = new int[16];
+            counts = new long[16 * FIELDS];
+        }
+    }
+
     /** Begins the own extent of a partition. The caller calls this in slot order. */
     public void beginOwn(int partition) {
         grow();

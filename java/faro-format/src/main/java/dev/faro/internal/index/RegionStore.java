@@ -1,15 +1,22 @@
 package dev.faro.internal.index;
 
+import dev.faro.MemoryBudget;
+import dev.faro.internal.bytes.Grant;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
-/** Regions of one or more outputs in memory of limited size. Safe to share between threads. */
+/**
+ * Regions of one or more outputs in memory of limited size. Safe to share between threads. The budget is called without
+ * the lock.
+ */
 public final class RegionStore {
     private final long most;
+    private final MemoryBudget budget;
     private final Map<Key, RegionIndex> regions = new LinkedHashMap<>(16, 0.75f, true);
     private final Map<Object, Share> shares = new IdentityHashMap<>();
     private long memory;
@@ -37,9 +44,11 @@ public final class RegionStore {
      * Makes an empty store.
      *
      * @param most the maximum size of the regions, in bytes
+     * @param budget is asked before a region is kept; null if everything is granted
      */
-    public RegionStore(long most) {
+    public RegionStore(long most, MemoryBudget budget) {
         this.most = most;
+        this.budget = budget;
     }
 
     /** The maximum size of the regions, in bytes. */
@@ -73,15 +82,33 @@ public final class RegionStore {
         return size <= most - memory;
     }
 
-    /** Keeps a region, if it is not too large; others leave. */
-    synchronized void put(Object owner, int number, RegionIndex region) {
-        if (region.memory() > most) {
+    /**
+     * Keeps a region, if it is not too large and the budget grants its memory; others leave.
+     *
+     * @param closed whether the owner keeps regions no more; asked with the lock of {@link #removeAll}
+     */
+    void put(Object owner, int number, RegionIndex region, BooleanSupplier closed) {
+        long size = region.memory();
+        if (size > most || !Grant.tryGrow(budget, size)) {
             return;
         }
-        RegionIndex before = regions.put(new Key(owner, number), region);
-        if (before != null) {
-            count(owner, number, -before.memory());
+        long back = size;
+        try {
+            back = size - grow(owner, number, region, closed);
+        } finally {
+            Grant.shrink(budget, back);
         }
+    }
+
+    /** Keeps a region; returns by how much the memory grew, in bytes. */
+    private synchronized long grow(Object owner, int number, RegionIndex region, BooleanSupplier closed) {
+        Key key = new Key(owner, number);
+        // Another thread may have read the same region.
+        if (closed.getAsBoolean() || regions.get(key) != null) {
+            return 0;
+        }
+        long before = memory;
+        regions.put(key, region);
         count(owner, number, region.memory());
         Iterator<Map.Entry<Key, RegionIndex>> eldest = regions.entrySet().iterator();
         while (memory > most) {
@@ -89,6 +116,7 @@ public final class RegionStore {
             eldest.remove();
             count(leaving.getKey().owner, leaving.getKey().number, -leaving.getValue().memory());
         }
+        return memory - before;
     }
 
     private void count(Object owner, int number, long change) {
@@ -106,11 +134,17 @@ public final class RegionStore {
     }
 
     /** Removes all regions of an owner. */
-    synchronized void removeAll(Object owner) {
-        Share share = shares.remove(owner);
+    void removeAll(Object owner) {
+        Share share;
+        synchronized (this) {
+            share = shares.remove(owner);
+            if (share != null) {
+                share.numbers.forEach(number -> regions.remove(new Key(owner, number)));
+                memory -= share.memory;
+            }
+        }
         if (share != null) {
-            share.numbers.forEach(number -> regions.remove(new Key(owner, number)));
-            memory -= share.memory;
+            Grant.shrink(budget, share.memory);
         }
     }
 }

@@ -24,7 +24,7 @@ public final class Regions {
     private final RegionStore store;
     private final LongAdder read = new LongAdder();
     private final LongAdder cached = new LongAdder();
-    private boolean closed;
+    private volatile boolean closed;
 
     /**
      * Makes the regions of an index file or single file.
@@ -56,7 +56,7 @@ public final class Regions {
         }
         RegionIndex region = load(directory, number);
         read.increment();
-        keep(number, region);
+        store.put(this, number, region, () -> closed);
         return region;
     }
 
@@ -76,8 +76,9 @@ public final class Regions {
         if (!store.hasRoom(message.capacity()) || message.limit() > limits.maxMessageSize()) {
             return;
         }
-        keep(number, RegionIndex.parse(message, header, expected(directory, number), file,
-                directory.messageOffset(number) + BlockHeader.SIZE));
+        RegionIndex region = RegionIndex.parse(message, header, expected(directory, number), file,
+                directory.messageOffset(number) + BlockHeader.SIZE);
+        store.put(this, number, region, () -> closed);
     }
 
     private static RegionIndex.Expected expected(Directory directory, int number) {
@@ -99,12 +100,6 @@ public final class Regions {
                 reader.message(), header, expected(directory, number), file, offset + BlockHeader.SIZE);
     }
 
-    private synchronized void keep(int number, RegionIndex region) {
-        if (!closed) {
-            store.put(this, number, region);
-        }
-    }
-
     /** The number of regions that were read. */
     public long read() {
         return read.sum();
@@ -121,7 +116,7 @@ public final class Regions {
     }
 
     /** Forgets the regions, and keeps no others. */
-    public synchronized void close() {
+    public void close() {
         closed = true;
         store.removeAll(this);
     }

@@ -1,6 +1,7 @@
 package dev.faro.internal.reader;
 
 import dev.faro.Limits;
+import dev.faro.MemoryBudget;
 import dev.faro.codec.Decoder;
 import dev.faro.internal.block.BlockReader;
 import dev.faro.internal.block.ByteSource;
@@ -18,6 +19,7 @@ public final class ExtentReaders {
     private final Limits limits;
     private final boolean verify;
     private final Dictionaries dictionaries;
+    private final MemoryBudget budget;
     private volatile boolean closed;
     private final ArrayBlockingQueue<ExtentReader> free = new ArrayBlockingQueue<>(KEPT);
 
@@ -29,12 +31,15 @@ public final class ExtentReaders {
      */
     public record ExtentReader(BlockReader blocks, Decoder decoder) {}
 
-    ExtentReaders(InputFile file, UUID fileId, Limits limits, boolean verify, Dictionaries dictionaries) {
+    /** @param budget is asked for the cursors' buffers; null if everything is granted */
+    ExtentReaders(InputFile file, UUID fileId, Limits limits, boolean verify, Dictionaries dictionaries,
+            MemoryBudget budget) {
         this.file = file;
         this.fileId = fileId;
         this.limits = limits;
         this.verify = verify;
         this.dictionaries = dictionaries;
+        this.budget = budget;
     }
 
     /** Returns a kept reader, or a new one. */
@@ -42,7 +47,7 @@ public final class ExtentReaders {
         ExtentReader reader = free.poll();
         if (reader == null) {
             return new ExtentReader(
-                    BlockReader.ofExtents(file, fileId, limits, verify).with(dictionaries), new Decoder());
+                    BlockReader.ofExtents(file, fileId, limits, verify, budget).with(dictionaries), new Decoder());
         }
         reader.blocks().refresh();
         return reader;
@@ -64,14 +69,20 @@ public final class ExtentReaders {
         free.clear();
     }
 
-    /** Keeps a reader from {@link #take}, unless enough are kept. */
+    /** Keeps a reader from {@link #take}, unless enough are kept. With a budget, it is kept without its buffer. */
     public void giveBack(ExtentReader reader) {
-        if (!closed) {
-            free.offer(reader);
-        }
-        if (closed) {
-            // Closed in between.
-            free.clear();
+        try {
+            if (budget != null) {
+                reader.blocks().release();
+            }
+        } finally {
+            if (!closed) {
+                free.offer(reader);
+            }
+            if (closed) {
+                // Closed in between.
+                free.clear();
+            }
         }
     }
 }

@@ -10,6 +10,9 @@ import dev.faro.internal.block.Context;
 import dev.faro.internal.block.Dictionaries;
 import dev.faro.internal.block.Sequence;
 import dev.faro.internal.message.Directory;
+import dev.faro.MemoryBudget;
+import dev.faro.internal.bytes.Grant;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
@@ -23,20 +26,23 @@ public final class FileDictionaries implements Dictionaries {
     private final FileSet files;
     private final Limits limits;
     private final Supplier<Directory> directory;
+    /** Is called without the lock of the digests; null if everything is granted. */
+    private final MemoryBudget budget;
     private final Map<Integer, DictionaryDigest> digests = new HashMap<>();
-    /** The size of the dictionaries that were read, in bytes. */
+    /** The memory of the dictionaries that were read, in bytes. */
     private long memory;
     private boolean closed;
 
-    private FileDictionaries(FileSet files, Limits limits, Supplier<Directory> directory) {
+    private FileDictionaries(FileSet files, Limits limits, Supplier<Directory> directory, MemoryBudget budget) {
+        this.budget = budget;
         this.files = files;
         this.limits = limits;
         this.directory = directory;
     }
 
     /** Makes the dictionaries of an output, or returns null if it does not have the feature. */
-    static FileDictionaries of(FileSet files, Limits limits, Supplier<Directory> directory) {
-        return files.header().hasDictionaries() ? new FileDictionaries(files, limits, directory) : null;
+    static FileDictionaries of(FileSet files, Limits limits, Supplier<Directory> directory, MemoryBudget budget) {
+        return files.header().hasDictionaries() ? new FileDictionaries(files, limits, directory, budget) : null;
     }
 
     @Override
@@ -47,19 +53,38 @@ public final class FileDictionaries implements Dictionaries {
     @Override
     public DictionaryDigest digest(int number) throws FaroException {
         synchronized (digests) {
-            DictionaryDigest digest = digests.get(number);
-            if (digest == null) {
-                digest = load(number);
-                if (!closed) {
-                    memory += directory.get().dictionarySize(number - 1) & 0xFFFFFFFFL;
-                    digests.put(number, digest);
-                }
+            DictionaryDigest known = digests.get(number);
+            if (known != null) {
+                return known;
             }
-            return digest;
+        }
+        // Its bytes, and the tables of the decoder.
+        long bytes = 2 * (directory.get().dictionarySize(number - 1) & 0xFFFFFFFFL);
+        if (!Grant.tryGrow(budget, bytes)) {
+            throw files.data().io("memory for a dictionary", new IOException("out of memory: it was refused"));
+        }
+        boolean kept = false;
+        try {
+            synchronized (digests) {
+                DictionaryDigest digest = digests.get(number);
+                if (digest == null) {
+                    digest = load(number);
+                    if (!closed) {
+                        digests.put(number, digest);
+                        memory += bytes;
+                        kept = true;
+                    }
+                }
+                return digest;
+            }
+        } finally {
+            if (!kept) {
+                Grant.shrink(budget, bytes);
+            }
         }
     }
 
-    /** The size of the dictionaries that are in memory, in bytes. */
+    /** The memory of the dictionaries that were read: about twice their size, in bytes. */
     long memory() {
         synchronized (digests) {
             return memory;
@@ -68,11 +93,14 @@ public final class FileDictionaries implements Dictionaries {
 
     /** Forgets the dictionaries, and keeps no others. */
     void close() {
+        long held;
         synchronized (digests) {
             closed = true;
             digests.clear();
+            held = memory;
             memory = 0;
         }
+        Grant.shrink(budget, held);
     }
 
     private DictionaryDigest load(int number) throws FaroException {

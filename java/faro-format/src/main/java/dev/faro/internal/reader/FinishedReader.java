@@ -22,7 +22,7 @@ public final class FinishedReader extends OutputReader {
     }
 
     /**
-     * Opens an output from its open files. If this fails, it closes them.
+     * Opens an output from its open files, and tells no listener about it. If this fails, it closes them.
      *
      * @throws FaroException the first check of OPN-1 that fails, or {@code io}
      */

@@ -3,6 +3,7 @@ package dev.faro.internal.reader;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
 import dev.faro.Limits;
+import dev.faro.MemoryBudget;
 import dev.faro.index.RegionCache;
 import dev.faro.internal.index.DirectLookup;
 import dev.faro.internal.index.FooterMessage;
@@ -22,24 +23,28 @@ import java.nio.ByteBuffer;
 public abstract class OutputReader implements Closeable {
     private final FileSet files;
     private final Limits limits;
+    private final MemoryBudget budget;
     private final Regions regions;
     private final FileDictionaries dictionaries;
     private final ExtentReaders readers;
+    private final ReaderNews news;
     private final DeliveredBlocks delivered = new DeliveredBlocks();
 
     /** Makes a reader of an output with checked headers. */
     protected OutputReader(FileSet files, ReaderOptions options) {
         this.files = files;
         this.limits = options.limits();
+        this.budget = options.memoryBudget();
+        this.news = new ReaderNews(options.listener());
         this.regions = new Regions(files.index(), files.header(), options.limits(), store(options));
-        this.dictionaries = FileDictionaries.of(files, options.limits(), this::directory);
+        this.dictionaries = FileDictionaries.of(files, options.limits(), this::directory, budget);
         this.readers = new ExtentReaders(
-                files.data(), files.header().fileId(), options.limits(), options.verify(), dictionaries);
+                files.data(), files.header().fileId(), options.limits(), options.verify(), dictionaries, budget);
     }
 
     private static RegionStore store(ReaderOptions options) {
         RegionCache shared = options.regionCache();
-        return shared == null ? new RegionStore(options.cacheBytes()) : shared.store();
+        return shared == null ? new RegionStore(options.cacheBytes(), options.memoryBudget()) : shared.store();
     }
 
     /** The regions and dictionaries that can be read now. The result does not change. */
@@ -67,6 +72,30 @@ public abstract class OutputReader implements Closeable {
     /** The limits of what is read from the files. */
     public final Limits limits() {
         return limits;
+    }
+
+    /** Tells the listener and the flight recorder about faults. */
+    public final ReaderNews news() {
+        return news;
+    }
+
+    /**
+     * Tells the listener and the flight recorder that the output was opened; if that fails, closes it.
+     *
+     * @throws FaroException {@code io} if the sizes of the files are not to be had
+     */
+    public final void tellOpened() throws FaroException {
+        try {
+            news.opened(files, directory().size());
+        } catch (FaroException | RuntimeException | Error e) {
+            FileSet.closeAfter(e, this);
+            throw e;
+        }
+    }
+
+    /** The engine's budget, or null. */
+    public final MemoryBudget budget() {
+        return budget;
     }
 
     /** The regions and their cache. */
@@ -162,11 +191,18 @@ public abstract class OutputReader implements Closeable {
 
     @Override
     public final void close() throws FaroException {
-        regions.close();
         readers.close();
-        if (dictionaries != null) {
-            dictionaries.close();
+        // Each, even if a budget fails.
+        try {
+            regions.close();
+        } finally {
+            try {
+                if (dictionaries != null) {
+                    dictionaries.close();
+                }
+            } finally {
+                files.close();
+            }
         }
-        files.close();
     }
 }

@@ -22,6 +22,8 @@ final class Scratch {
     /** Memory for the sorted records of a part, as large as the part. */
     Memory memory(int capacity) {
         if (memory == null || memory.capacity() != capacity) {
+            // First, so that there are never two.
+            memory = null;
             memory = new Memory(capacity);
         }
         return memory;
@@ -37,7 +39,9 @@ final class Scratch {
     /** An array of at least {@code count} numbers, with any values. */
     long[] longs(int count) {
         if (longs.length < count) {
-            longs = new long[Math.max(count, Math.min(2 * longs.length, 1 << 19))];
+            int size = Math.max(count, Math.min(2 * longs.length, 1 << 19));
+            longs = new long[0];
+            longs = new long[size];
         }
         return longs;
     }

@@ -41,6 +41,10 @@ public final class SortBuffer {
     private static final int SLACK = 4 << 10;
     /** What a record is charged besides its bytes, in bytes (SRT-1). */
     private static final int ENTRY = 12;
+    /** What a shared extent takes besides its members, in bytes. */
+    private static final int EXTENT = 400;
+    /** How often the members are in memory when the message is written. */
+    private static final int EXTENT_COPIES = 5;
 
     private final FileHeader header;
     private final long size;
@@ -60,6 +64,8 @@ public final class SortBuffer {
     private int usedSegments;
     private long charged;
     private long records;
+    /** What the shared extents take, in bytes. */
+    private long sharedBytes;
 
     /**
      * Makes an empty buffer.
@@ -134,6 +140,11 @@ public final class SortBuffer {
         return (long) length + ENTRY + set;
     }
 
+    /** What a shared extent takes until its region has ended, in bytes: here, in the region, and in its message. */
+    private long extentBytes(Members members) {
+        return EXTENT + (members.isAll() ? 0 : EXTENT_COPIES * ((header.partitionCount() + 7L) / 8));
+    }
+
     /** The number of the shared extent for a record with these members (SRT-4), or -1. */
     private int sharedTarget(Members members) {
         if (ordered) {
@@ -160,7 +171,21 @@ public final class SortBuffer {
     public boolean add(Members members, ByteBuffer record, int kind, long rows) throws FaroException {
         int known = sharedTarget(members);
         int target = known < 0 ? shared.size() : known;
-        if (!put(header.partitionCount() + target, record, kind, rows)) {
+        long extent = known < 0 ? extentBytes(members) : 0;
+        if (extent > 0 && !memory.tryGrow(extent)) {
+            return false;
+        }
+        sharedBytes += extent;
+        boolean taken = false;
+        try {
+            taken = put(header.partitionCount() + target, record, kind, rows);
+        } finally {
+            if (!taken) {
+                sharedBytes -= extent;
+                settle();
+            }
+        }
+        if (!taken) {
             return false;
         }
         charged += charge(record.remaining(), members, known < 0);
@@ -291,16 +316,15 @@ public final class SortBuffer {
 
     /** Removes parts without records, and gives an engine's memory back. */
     private void drop(List<Segment> unused) {
-        List<Segment> dropped = List.copyOf(unused);
+        // No copy of parts on the heap: they are free before the budget hears of it.
+        List<Segment> dropped = memory.isOfEngine() ? List.copyOf(unused) : List.of();
         unused.clear();
         RuntimeException failure = null;
         for (Segment segment : dropped) {
-            if (memory.isOfEngine()) {
-                try {
-                    memory.giveBack(segment.memory());
-                } catch (RuntimeException e) {
-                    failure = e;
-                }
+            try {
+                memory.giveBack(segment.memory());
+            } catch (RuntimeException e) {
+                failure = e;
             }
         }
         settle();
@@ -324,7 +348,7 @@ public final class SortBuffer {
 
     /** Gives back what is not used any more. */
     private void settle() {
-        memory.settle(reserved + (memory.isOfEngine() ? 0 : capacity()));
+        memory.settle(reserved + sharedBytes + (memory.isOfEngine() ? 0 : capacity()));
     }
 
     private int targets() {
@@ -432,6 +456,14 @@ public final class SortBuffer {
         return lowest;
     }
 
+    /** The region of the records that were drained has ended, and with it the memory of its shared extents. */
+    public void regionEnded() {
+        if (sharedBytes > 0) {
+            sharedBytes = 0;
+            settle();
+        }
+    }
+
     /** Releases memory that holds no record. The buffer can be used again. */
     public void release() {
         scratch.release();
@@ -444,6 +476,7 @@ public final class SortBuffer {
     /** Removes all records and releases the memory, also what was reserved. The buffer can be used again. */
     public void discard() {
         reserved = 0;
+        sharedBytes = 0;
         clear();
         release();
     }

@@ -105,6 +105,11 @@ public final class InputFile implements Closeable, Faults {
         return stored instanceof LocalFile local ? local.path() : null;
     }
 
+    /** The name of the file: the path of a local one. */
+    public String name() {
+        return stored.name();
+    }
+
     /** The file, if its bytes are brought by the caller; otherwise null. */
     public BroughtFile brought() {
         return stored instanceof BroughtFile file ? file : null;

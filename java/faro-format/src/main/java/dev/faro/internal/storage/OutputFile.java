@@ -116,7 +116,9 @@ public abstract class OutputFile implements Closeable {
         }
         writePieces();
         if (size > buffer.capacity() - used) {
-            flush();
+            // The buffer stays: the next block may be as large.
+            write(used);
+            used = 0;
         }
         if (size > buffer.capacity()) {
             buffer = allocate(size);

@@ -166,6 +166,12 @@ public final class Interleaving {
         }
     }
 
+    /** Whether this thread holds a monitor of the classes under test. */
+    public static boolean isLocked() {
+        Task task = currentTask();
+        return task != null && task.monitors > 0;
+    }
+
     /** Does what {@link java.util.concurrent.locks.LockSupport#park(Object)} does. */
     public static void park(Object blocker) {
         Task task = currentTask();

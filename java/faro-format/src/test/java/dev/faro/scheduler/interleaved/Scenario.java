@@ -3,6 +3,7 @@ package dev.faro.scheduler.interleaved;
 import dev.faro.Buffers;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
+import dev.faro.MemoryBudget;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Feed;
 import dev.faro.reader.Reader;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.function.LongUnaryOperator;
 
 /**
@@ -46,10 +48,10 @@ final class Scenario implements LongUnaryOperator {
         }
     }
 
-    private enum Place { NONE, LISTENER, EXECUTE, TAKE, GIVE_BACK }
+    private enum Place { NONE, LISTENER, EXECUTE, TAKE, GIVE_BACK, GROW, SHRINK }
 
     /** The run of one seed. */
-    private final class Run implements Buffers {
+    private final class Run implements Buffers, MemoryBudget {
         private final Random random;
         private final Interleaving threads;
         private final Scheduler scheduler;
@@ -60,6 +62,10 @@ final class Scenario implements LongUnaryOperator {
         private final int bufferSize;
         private final int maxOut;
         private final Place place;
+        /** What the engine may grant to the scheduler's own buffers; -1 if it supplies the buffers. */
+        private final long limit;
+        private long granted;
+        private int refusals;
         private int callsToFailure;
         private boolean failed;
         private boolean closing;
@@ -76,7 +82,10 @@ final class Scenario implements LongUnaryOperator {
             int steppers = random.nextInt(3);
             SchedulerOptions options = SchedulerOptions.DEFAULT.withGapBytes(0).withReadBytes(READ)
                     .withBudgetBytes(READ + random.nextInt(12_000));
-            scheduler = new Scheduler(options, steppers == 0 ? null : this::execute, this);
+            Executor executor = steppers == 0 ? null : this::execute;
+            limit = random.nextBoolean() ? -1 : random.nextInt(8 * READ);
+            scheduler = limit < 0 ? new Scheduler(options, executor, this)
+                    : new Scheduler(options.withMemoryBudget(this), executor);
             for (int i = 0; i < steppers; i++) {
                 workers.add(threads.add("worker " + i, this::work));
             }
@@ -203,6 +212,28 @@ final class Scenario implements LongUnaryOperator {
             failIfDue(Place.GIVE_BACK);
         }
 
+        @Override
+        public boolean tryGrow(long bytes) {
+            check(!Interleaving.isLocked(), "the budget is called with the lock");
+            Interleaving.point();
+            failIfDue(Place.GROW);
+            if (granted + bytes > limit) {
+                refusals++;
+                return false;
+            }
+            granted += bytes;
+            return true;
+        }
+
+        @Override
+        public void shrink(long bytes) {
+            check(!Interleaving.isLocked(), "the budget is called with the lock");
+            granted -= bytes;
+            check(granted >= 0, "more was given back than granted");
+            Interleaving.point();
+            failIfDue(Place.SHRINK);
+        }
+
         long run() throws FaroException, InterruptedException {
             threads.run();
             for (Reading reading : readings) {
@@ -213,6 +244,7 @@ final class Scenario implements LongUnaryOperator {
             boolean oneFault = closing || place != Place.TAKE || faults.size() <= 1;
             Run.check(oneFault, "one failure made several faults: " + faults);
             Run.check(out.isEmpty(), out.size() + " buffers were not given back");
+            Run.check(granted == 0, granted + " bytes were not given back");
             scheduler.close();
             return threads.order();
         }
@@ -233,6 +265,7 @@ final class Scenario implements LongUnaryOperator {
             private Consumer consumer;
             private boolean notified;
             private boolean closed;
+            private boolean refused;
             private FaroException fault;
             /** The next reading of the same thread, or null. */
             private Reading following;
@@ -253,11 +286,11 @@ final class Scenario implements LongUnaryOperator {
 
             private void read() {
                 try {
-                    consumer = scheduler.partition(reader, partition);
-                    if (listens) {
+                    open();
+                    if (consumer != null && listens) {
                         listen();
                     }
-                    while (!takeOne()) {}
+                    while (consumer != null && !takeOne()) {}
                 } catch (FaroException e) {
                     fault = e;
                 }
@@ -267,6 +300,22 @@ final class Scenario implements LongUnaryOperator {
                 }
                 closeMine();
                 following.read();
+            }
+
+            /** Opens the consumer, unless its memory is refused. */
+            private void open() throws FaroException {
+                while (consumer == null && !refused) {
+                    try {
+                        consumer = scheduler.partition(reader, partition);
+                    } catch (FaroException e) {
+                        refused = refusals > 0 && e.getMessage().contains("memory for a consumer");
+                        if (!refused) {
+                            throw e;
+                        }
+                    } catch (Throwable e) {
+                        expect(e);
+                    }
+                }
             }
 
             private void closeMine() {
@@ -316,12 +365,15 @@ final class Scenario implements LongUnaryOperator {
 
             void close() {
                 closed = true;
-                if (consumer != null) {
-                    consumer.close();
-                }
-                if (listens) {
-                    // A closed consumer does not call its listener any more.
-                    Interleaving.unpark(thread);
+                try {
+                    if (consumer != null) {
+                        consumer.close();
+                    }
+                } finally {
+                    if (listens) {
+                        // A closed consumer does not call its listener any more.
+                        Interleaving.unpark(thread);
+                    }
                 }
             }
 
@@ -329,16 +381,14 @@ final class Scenario implements LongUnaryOperator {
                 List<String> whole = output.expected(partition);
                 List<String> prefix = whole.subList(0, Math.min(transcript.size(), whole.size()));
                 Run.check(prefix.equals(transcript), "a reading has " + transcript);
-                Run.check(fault != null || transcript.size() == whole.size() || closed, "a reading ends early");
+                Run.check(refused || fault != null || transcript.size() == whole.size() || closed, "a reading ends early");
                 if (fault != null) {
                     ErrorCode code = consumer == null ? ErrorCode.INVALID_ARGUMENT : ErrorCode.IO;
                     // A failing listener ends no reading, nor does a pool that fails to take a buffer back.
                     boolean may = closing || failed && (place == Place.TAKE || place == Place.EXECUTE);
                     Run.check(fault.code() == code && may, "a reading ends with " + fault);
                 }
-                if (consumer != null) {
-                    consumer.close();
-                }
+                closeMine();
             }
         }
     }

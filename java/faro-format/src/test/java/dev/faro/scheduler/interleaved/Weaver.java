@@ -20,7 +20,8 @@ final class Weaver extends ClassLoader {
      * woven.
      */
     private static final Set<String> WOVEN = Set.of("scheduler.Scheduler", "scheduler.Scheduler$Host",
-            "scheduler.Consumer", "scheduler.FileStep", "scheduler.FileReads", "reader.Feed", "reader.Feed$Planned",
+            "scheduler.Consumer", "scheduler.FileStep", "scheduler.FileReads",
+            "scheduler.Landing", "reader.Feed", "reader.Feed$Planned",
             "reader.FeedSource");
 
     Weaver() {
