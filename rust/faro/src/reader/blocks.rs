@@ -21,8 +21,8 @@ impl Blocks {
     /// The blocks of the planned extents. `from_start` says whether the reading begins at the first region.
     pub(super) fn new(output: OpenOutput, from_start: bool, plan: ExtentPlan) -> Self {
         Blocks {
+            window: Window::new(output.budget()),
             checker: BlockCheck::new(output, from_start),
-            window: Window::default(),
             plan,
             extent: OpenExtent::NONE,
         }
@@ -73,7 +73,7 @@ impl Blocks {
     /// Nothing is delivered after a fault (PRT-3).
     pub(crate) fn stop(&mut self) {
         self.plan.stop();
-        self.checker.ends();
+        self.ends();
         self.extent = OpenExtent::NONE;
     }
 
@@ -87,10 +87,16 @@ impl Blocks {
                     return Ok(true);
                 }
             } else if !self.plan.next(&self.checker.output, &mut self.extent)? {
-                self.checker.ends();
+                self.ends();
                 return Ok(false);
             }
         }
+    }
+
+    #[cold]
+    fn ends(&mut self) {
+        self.checker.ends();
+        self.window.end();
     }
 
     #[inline]

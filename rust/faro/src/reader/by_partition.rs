@@ -43,8 +43,8 @@ impl ByPartition {
         ByPartition {
             few,
             window,
+            windows: Windows::new(output.budget()),
             checker: BlockCheck::new(output, true),
-            windows: Windows::default(),
             extent: OpenExtent::NONE,
             partition: partitions.start,
             extents: Extents::none(partitions.start),
@@ -72,9 +72,11 @@ impl ByPartition {
         }
     }
 
-    /// Nothing is delivered after a fault (PRT-3).
+    /// Nothing is delivered after a fault (PRT-3) or at the end, and nothing is held.
+    #[cold]
     fn stop(&mut self) {
         self.checker.ends();
+        self.windows.end();
         self.extent = OpenExtent::NONE;
         self.rest = 0..0;
         self.extents = Extents::none(0);
@@ -91,7 +93,7 @@ impl ByPartition {
                     return Ok(true);
                 }
             } else if !self.next_extent()? && !self.next_partition()? {
-                self.checker.ends();
+                self.stop();
                 return Ok(false);
             }
         }
