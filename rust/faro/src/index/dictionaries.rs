@@ -90,29 +90,20 @@ impl Digests {
 
     /// A dictionary. `make` reads and digests it when it is needed for the first time, after the budget granted `room`
     /// bytes for it. No thread waits for the read of another: threads that need a dictionary at the same time each make
-    /// it, and the first result is kept. A panic is a fault too: the block that needs the dictionary must not be skipped.
+    /// it, and the first result is kept. A panic of the budget is a fault: the block that needs the
+    /// dictionary must not be skipped.
     pub(crate) fn get_or(&self, number: u16, room: u64, make: impl FnOnce() -> Result<Digest>) -> Result<Arc<Digest>> {
         if let Some((digest, _)) = self.lock().get(&number) {
             return Ok(digest.clone());
         }
-        let made = AssertUnwindSafe(|| self.make(number, room, make));
-        catch_unwind(made).unwrap_or_else(|_| {
-            let expected = format!("dictionary {number} without a panic");
-            Err(Error::bare(
-                ErrorCode::Io,
-                expected,
-                "one of the budget or of the storage",
-            ))
-        })
-    }
-
-    fn make(&self, number: u16, room: u64, make: impl FnOnce() -> Result<Digest>) -> Result<Arc<Digest>> {
         let mut grants = Grants::new(self.budget.clone());
-        if room > 0 && !grants.try_grow(room) {
+        let mut is_granted = true;
+        unpanicked(|| is_granted = room == 0 || grants.try_grow(room))?;
+        if !is_granted {
             return Err(out_of_memory(room));
         }
         let digest = Arc::new(make()?);
-        grants.shrink_to(digest.memory_size());
+        unpanicked(|| grants.shrink_to(digest.memory_size()))?;
         let mut table = self.lock();
         if let Some((first, _)) = table.get(&number) {
             let first = first.clone();
@@ -139,4 +130,10 @@ impl Digests {
         // Digests are added whole, so the table is sound even after a panic elsewhere.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Calls the budget. Its panic is `io`.
+fn unpanicked(call: impl FnOnce()) -> Result<()> {
+    catch_unwind(AssertUnwindSafe(call))
+        .map_err(|_| Error::bare(ErrorCode::Io, "memory for a dictionary", "a budget that panicked"))
 }
