@@ -1,6 +1,6 @@
 //! Hands out the results of a step.
 
-use super::grants::Freed;
+use super::granted::Freed;
 use super::job::{Done, Found, Outcome, ReadJob};
 use super::state::State;
 use super::waiting::{Listener, ReadyBytes};

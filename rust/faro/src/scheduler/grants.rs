@@ -1,9 +1,9 @@
-//! What the scheduler holds of the engine's budget: what it asks for before a read, and what it gives back.
+//! When the scheduler asks the engine's budget, and what it gives back.
 
 use super::SchedulerOptions;
+use super::granted::Freed;
 use super::guard::{Payload, caught_alone};
 use super::options::LEAST;
-use super::read_buffer::ReadBuffer;
 use super::shared::Shared;
 use super::state::State;
 use crate::error::Result;
@@ -11,44 +11,6 @@ use crate::limits::{Grants, out_of_memory};
 
 /// What a step asks for, for each consumer, if that is more than a read. Smaller shares cut requests into many reads.
 const SHARE: u64 = 64 << 10;
-
-/// What the budget has granted for bytes that are read and not taken. Without a budget nothing of this is used.
-#[derive(Default)]
-pub(super) struct Granted {
-    grants: Grants,
-    /// Whether the last planning could have read more with more memory.
-    pub is_short: bool,
-    /// Whether a thread is asking the budget.
-    asking: bool,
-    /// The most that the next step asks for: less after a refusal, and more after a grant.
-    chunk: u64,
-}
-
-impl Granted {
-    pub(super) fn new(options: &SchedulerOptions) -> Self {
-        Granted {
-            grants: Grants::new(options.memory_budget.clone()),
-            chunk: u64::MAX,
-            ..Granted::default()
-        }
-    }
-
-    /// The part of `budget_bytes` that may be used.
-    pub(super) fn within(&self, budget_bytes: u64) -> u64 {
-        match self.grants.has_budget() {
-            true => self.grants.held().min(budget_bytes),
-            false => budget_bytes,
-        }
-    }
-}
-
-/// Memory that is free, and grants for it. It is dropped without the lock, since that calls the engine's budget.
-#[derive(Default)]
-#[must_use]
-pub(super) struct Freed {
-    _buffers: Vec<ReadBuffer>,
-    _grants: Grants,
-}
 
 impl State {
     /// How much to ask for before the next read: nothing if the last one needed no more, if no file has a request, or if
@@ -79,13 +41,11 @@ impl State {
         let open = self.consumers.len() as u64;
         let least = self.figures.held_bytes.max(open * LEAST);
         self.granted.is_short = true;
-        Freed {
-            _grants: self.granted.grants.split_off(least),
-            _buffers: match open {
-                0 => std::mem::take(&mut self.buffers),
-                _ => Vec::new(),
-            },
-        }
+        let buffers = match open {
+            0 => std::mem::take(&mut self.buffers),
+            _ => Vec::new(),
+        };
+        Freed::new(buffers, self.granted.grants.split_off(least))
     }
 }
 

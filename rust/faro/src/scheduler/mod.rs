@@ -64,6 +64,7 @@ mod budget;
 mod consumer;
 mod deliver;
 mod figures;
+mod granted;
 mod grants;
 mod guard;
 mod handle;

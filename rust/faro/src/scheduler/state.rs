@@ -4,7 +4,7 @@
 use super::SchedulerOptions;
 use super::budget::Budget;
 use super::figures::SchedulerFigures;
-use super::grants::Granted;
+use super::granted::Granted;
 use super::job::{FindJob, Job, ReadJob};
 use super::options::LEAST;
 use super::read_buffer::ReadBuffer;

@@ -16,6 +16,8 @@ mod consumer;
 mod deliver;
 #[path = "../figures.rs"]
 mod figures;
+#[path = "../granted.rs"]
+mod granted;
 #[path = "../grants.rs"]
 mod grants;
 #[path = "../guard.rs"]
