@@ -227,25 +227,28 @@ fn what_is_held_is_given_back_in_time() {
 fn refused_windows_make_more_reads() {
     let place = Place::new();
     let files = plain(&place);
-    let requests = |budget: Option<Arc<Limited>>| {
-        let options = match budget {
-            Some(budget) => ReaderOptions::default().memory_budget(budget),
-            None => ReaderOptions::default(),
+    for by_partition in [false, true] {
+        let requests = |budget: Arc<Limited>| {
+            let options = ReaderOptions::default().memory_budget(budget);
+            let reader = Reader::open(&files, options).unwrap();
+            match by_partition {
+                false => assert!(reader.range(0..PARTITIONS).unwrap().all(|block| block.is_ok())),
+                true => assert!(reader.by_partition(0..PARTITIONS).unwrap().all(|block| block.is_ok())),
+            }
+            (reader.figures().reads, reader.figures().blocks)
         };
-        let reader = Reader::open(&files, options).unwrap();
-        for partition in reader.partitions() {
-            assert!(reader.partition(partition).unwrap().all(|block| block.is_ok()));
-        }
-        (reader.figures().reads, reader.figures().blocks)
-    };
-    let (few, blocks) = requests(None);
-    assert_eq!(requests(Some(Limited::new(u64::MAX))).0, few);
-    // No window: the header of each block, then the block.
-    let (many, _) = requests(Some(Limited::new(0)));
-    assert!(many > 2 * blocks, "{many} reads for {blocks} blocks");
-    // The first window.
-    let (some, _) = requests(Some(Limited::with_flaw(u64::MAX, Some((1, Flaw::RefusesOne)))));
-    assert!(some > few && some < many / 2, "{few}, {some}, {many}");
+        let (few, blocks) = requests(Limited::new(u64::MAX));
+        // No window: the header of each block, then the block.
+        let (many, _) = requests(Limited::new(0));
+        assert!(
+            few < blocks && many > 2 * blocks,
+            "{few}, {many} reads for {blocks} blocks"
+        );
+        // The first window, after the first region.
+        let (some, _) = requests(Limited::with_flaw(u64::MAX, Some((1, Flaw::RefusesOne))));
+        assert!(some < many / 2, "{few}, {some}, {many}");
+        assert!(by_partition || some > few, "{few}, {some}, {many}");
+    }
 }
 
 /// A budget that asks the reader for its figures, in the middle of each call: no lock is held.

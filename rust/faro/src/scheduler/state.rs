@@ -269,7 +269,7 @@ impl State {
     /// The next read, with its bytes reserved. The files that are not busy take turns.
     pub(super) fn plan_read(&mut self, options: &SchedulerOptions) -> Option<ReadJob> {
         let (total, share) = self.budget(options);
-        self.granted.is_short = false;
+        let mut is_first = true;
         for _ in 0..self.turn.len() {
             let number = self.turn.pop_front()?;
             self.turn.push_back(number);
@@ -294,7 +294,9 @@ impl State {
                     budget.admit(id, extent)
                 });
             let reclaimed = std::mem::take(&mut budget.reclaimed);
-            self.granted.is_short |= budget.is_short;
+            // Without a request nothing is known of what the next one needs.
+            self.granted.is_short = budget.is_short || (self.granted.is_short && !is_first);
+            is_first = false;
             let job = read.map(|read| {
                 file.busy = true;
                 self.figures.count(&read, head);
