@@ -6,6 +6,7 @@ use super::extent_plan::ExtentPlan;
 use super::extents::Extents;
 use super::open_extent::OpenExtent;
 use super::open_output::OpenOutput;
+use super::trace::fault;
 use super::window::Window;
 use crate::error::Result;
 
@@ -64,6 +65,7 @@ impl Blocks {
             Ok(true) => Some(Ok(self.checker.lend(&self.extent, &self.window))),
             Ok(false) => None,
             Err(error) => {
+                fault(&error);
                 self.stop();
                 Some(Err(error))
             }
@@ -122,7 +124,8 @@ impl Iterator for Blocks {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let item = self.next_block().transpose();
-        if matches!(item, Some(Err(_))) {
+        if let Some(Err(error)) = &item {
+            fault(error);
             self.stop();
         }
         item

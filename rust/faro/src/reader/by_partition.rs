@@ -6,6 +6,7 @@ use super::block_check::{BlockCheck, CheckOutcome};
 use super::open_extent::OpenExtent;
 use super::open_output::OpenOutput;
 use super::own_extents::{Extents, FEW, shared_region};
+use super::trace::fault;
 use super::windows::{WINDOW, Windows};
 use crate::error::Result;
 use crate::index::{Extent, RegionIndex, Slot};
@@ -66,6 +67,7 @@ impl ByPartition {
             Ok(true) => Some(Ok((self.partition, self.checker.lend(&self.extent, &self.windows)))),
             Ok(false) => None,
             Err(error) => {
+                fault(&error);
                 self.stop();
                 Some(Err(error))
             }
@@ -238,7 +240,8 @@ impl Iterator for ByPartition {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let item = self.next_block().transpose();
-        if matches!(item, Some(Err(_))) {
+        if let Some(Err(error)) = &item {
+            fault(error);
             self.stop();
         }
         item

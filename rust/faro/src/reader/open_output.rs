@@ -3,6 +3,7 @@
 use super::figures::{Counts, ReaderFigures};
 use super::open::OpenFiles;
 use super::options::ReaderOptions;
+use super::trace::Span;
 use crate::block::{BlockHeader, Context, Dictionaries, Kinds, Sequence, read_metadata};
 use crate::bytes::{FileHeader, pad8};
 use crate::codec::Digest;
@@ -139,6 +140,7 @@ impl OpenOutput {
     }
 
     fn read_region(&self, number: u32, entry: &RegionEntry) -> Result<RegionIndex> {
+        let _span = Span::read_region(self.data_file(), number, entry.message_size);
         let source = self.index_file();
         let offset = entry.message_offset;
         let end = offset + BlockHeader::SIZE as u64 + pad8(entry.message_size);

@@ -6,6 +6,7 @@ use super::shared::Shared;
 use super::sync::{Arc, Condvar};
 use super::waiting::AHEAD;
 use crate::error::{Error, Result};
+use crate::reader::trace::fault;
 use crate::reader::{Block, BlockCheck, CheckOutcome, OpenExtent, OpenOutput};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -71,6 +72,7 @@ impl Consumer {
                 Ok(Poll::Ready(Some(block))) => return Poll::Ready(Some(Ok(block))),
                 Ok(Poll::Ready(None)) => self.end(),
                 Err(error) => {
+                    fault(&error);
                     self.end();
                     return Poll::Ready(Some(Err(error)));
                 }

@@ -62,9 +62,7 @@ impl Shared {
     /// Asks the budget once for more memory, if the next read can use it. A refusal changes nothing: another step asks
     /// again. Returns the panic of the budget.
     pub(super) fn grow(&self) -> Option<Payload> {
-        if self.options.memory_budget.is_none() {
-            return None;
-        }
+        self.options.memory_budget.as_ref()?;
         let bytes = {
             let mut state = self.lock();
             let bytes = state.missing(&self.options)?;

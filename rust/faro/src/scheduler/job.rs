@@ -6,6 +6,7 @@ use super::sync::Arc;
 use crate::error::Result;
 use crate::index::Extent;
 use crate::plan::SweepRead;
+use crate::reader::trace::Span;
 use crate::reader::{Extents, OpenExtent, OpenOutput, Opened};
 use bytes::Bytes;
 
@@ -92,6 +93,7 @@ impl ReadJob {
     fn run(&mut self) -> Outcome {
         let (read, parts) = (self.read.extent, &self.read.parts);
         let source = self.opened.files.data_file();
+        let _span = Span::read(source, &self.read);
         let alone = |extent: Extent| {
             caught(|| {
                 let bytes = source.read_vec(extent.offset, extent.length as usize)?;

@@ -116,7 +116,9 @@ impl Shared {
             if state.missing(&self.options).is_some() {
                 drop(state);
                 // A refusal, or a panic, is no reason not to read with what there is.
-                self.grow().map(drop_payload);
+                if let Some(payload) = self.grow() {
+                    drop_payload(payload);
+                }
                 state = self.lock();
                 if state.closed {
                     return None;
