@@ -6,7 +6,7 @@ mod flawed;
 mod script;
 
 use budget::{Flaw, Limited};
-use common::{Place, check, code, contents, open, options};
+use common::{Place, check, code, contents, is_out_of_memory, open, options};
 use faro::{ErrorCode, Layout, MemoryBudget, Result, Writer, WriterOptions};
 use proptest::prelude::*;
 use script::{call, fit, make, unfinished};
@@ -21,11 +21,6 @@ fn with(budget: &Arc<Limited>, buffer_size: u64) -> WriterOptions {
     options(Layout::Single, 4)
         .buffer_size(buffer_size)
         .memory_budget(budget.clone())
-}
-
-fn is_out_of_memory(error: &faro::Error) -> bool {
-    let source = error.source.as_ref().map(|source| source.kind());
-    error.code == ErrorCode::Io && source == Some(ErrorKind::OutOfMemory)
 }
 
 /// Records, events, shared records and a region writer.

@@ -2,7 +2,7 @@
 
 use super::data::{MAPS, PARTITIONS, Totals};
 use super::map::{self, Written};
-use super::memory::EngineMemory;
+use super::memory::{EngineMemory, Share};
 use super::pool::Pool;
 use super::reduce::{Failure, ReduceTask, Source};
 use faro::scheduler::{Scheduler, SchedulerFigures, SchedulerOptions};
@@ -62,6 +62,8 @@ pub(crate) struct Driver {
     folder: PathBuf,
     pool: Pool,
     memory: Arc<EngineMemory>,
+    /// The budget of all that reads.
+    reading: Arc<Share>,
     scheduler: Arc<Scheduler>,
     regions: RegionCache,
     sender: Sender<Event>,
@@ -80,12 +82,18 @@ impl Driver {
         let (sender, events) = channel();
         // The working memory of a writer, and the step in which its sort buffer asks for more.
         let least = map::options().working_memory() + (1 << 20);
+        // Each reduce has a consumer for each map, which must have 4 KiB. All else only makes reading faster.
+        let reading_least = u64::from(PARTITIONS * MAPS) * (4 << 10);
+        let memory = EngineMemory::new(THREADS as u64, least, reading_least, 2 << 20);
+        let reading = memory.for_reading();
+        let options = SchedulerOptions::default().memory_budget(reading.clone());
         Ok(Driver {
             folder: folder.to_path_buf(),
             pool: Pool::new(THREADS),
-            memory: EngineMemory::new(THREADS as u64, least, 2 << 20),
-            scheduler: Arc::new(Scheduler::new(SchedulerOptions::default())?),
-            regions: RegionCache::new(16 << 20),
+            memory,
+            scheduler: Arc::new(Scheduler::new(options)?),
+            regions: RegionCache::with_budget(16 << 20, reading.clone()),
+            reading,
             sender,
             events,
             maps: (0..MAPS).map(|_| Map::default()).collect(),
@@ -187,7 +195,9 @@ impl Driver {
             Ok(written) => {
                 let Written { summary, figures } = *written;
                 self.counts.spills += figures.spills;
-                let options = ReaderOptions::default().region_cache(self.regions.clone());
+                let options = ReaderOptions::default()
+                    .region_cache(self.regions.clone())
+                    .memory_budget(self.reading.clone());
                 self.maps[source.map as usize].output = Some(Output {
                     attempt: source.attempt,
                     reader: Reader::open(&summary.files, options)?,
@@ -221,9 +231,19 @@ impl Driver {
         let sender = self.sender.clone();
         let report = move |result| drop(sender.send(Event::Reduce(partition, result)));
         let (scheduler, jobs) = (self.scheduler.clone(), self.pool.jobs().clone());
-        let task = ReduceTask::new(partition, &outputs, scheduler, jobs, Box::new(report))?;
-        task.wake();
-        reduce.task = Some(task);
+        match ReduceTask::new(partition, &outputs, scheduler, jobs, Box::new(report)) {
+            Ok(task) => {
+                task.wake();
+                reduce.task = Some(task);
+            }
+            // Others have the memory now: what they read ahead, too. This one starts when one of them has ended. The first
+            // is never refused, since it needs less than the least of all reading.
+            Err(error) if error.code.family() == ErrorFamily::Environment => {
+                reduce.attempts -= 1;
+                self.to_start.insert(partition);
+            }
+            Err(error) => return Err(error.into()),
+        }
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! A map task: one attempt to write the output of a map.
 
 use super::data::{PARTITIONS, encode, rows};
-use super::memory::TaskMemory;
+use super::memory::Share;
 use faro::{Codec, Summary, Writer, WriterFigures, WriterOptions};
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) fn options() -> WriterOptions {
 }
 
 /// Writes the output. When this fails, the writer is dropped, and removes what it has written.
-pub(crate) fn run(folder: &Path, map: u32, attempt: u32, memory: Arc<TaskMemory>) -> faro::Result<Written> {
+pub(crate) fn run(folder: &Path, map: u32, attempt: u32, memory: Arc<Share>) -> faro::Result<Written> {
     let options = options().producer(map.into()).attempt(attempt).memory_budget(memory);
     let mut writer = Writer::create(folder.join(name(map, attempt)), options)?;
     for (partition, value) in rows(map) {

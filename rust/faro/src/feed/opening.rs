@@ -6,6 +6,7 @@ use super::{FeedOptions, FeedReader};
 use crate::bytes::FileHeader;
 use crate::error::{FileRole, Result};
 use crate::reader::Reader;
+use crate::reader::trace::fault;
 use crate::storage::is_missing;
 use bytes::Bytes;
 use std::io;
@@ -86,13 +87,16 @@ impl Opening {
     /// # Errors
     /// The first check of OPN-1 that fails; `unfinished` for a file without a tail; `io` after [`Opening::fail`].
     pub fn poll(&mut self) -> Poll<Result<FeedReader>> {
-        match Reader::open_stored(self.files.stored(), self.options.reader.clone()) {
+        match Reader::open_untraced(self.files.stored(), self.options.reader.clone()) {
             Ok(reader) => Poll::Ready(Ok(FeedReader::new(&reader, self.files.fork(), self.options.clone()))),
             Err(error) if is_missing(&error) => {
                 self.want_missed();
                 Poll::Pending
             }
-            Err(error) => Poll::Ready(Err(error)),
+            Err(error) => {
+                fault(&error);
+                Poll::Ready(Err(error))
+            }
         }
     }
 

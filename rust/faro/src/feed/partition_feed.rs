@@ -7,6 +7,7 @@ use super::incoming::Wanted;
 use super::supply::Supply;
 use crate::error::{FileRole, Result};
 use crate::index::dictionaries;
+use crate::reader::trace::fault;
 use crate::reader::{Block, BlockCheck, CheckOutcome, ExtentPlan, OpenExtent, Reader};
 use crate::storage::is_missing;
 use bytes::Bytes;
@@ -112,6 +113,7 @@ impl Feed {
                 Poll::Ready(None)
             }
             Err(error) => {
+                fault(&error);
                 self.end();
                 Poll::Ready(Some(Err(error)))
             }

@@ -6,6 +6,7 @@ use crate::bytes::{FileHeader, Framing};
 use crate::error::{Error, ErrorCode, Result};
 use crate::index::RegionIndex;
 use crate::message::{DictionaryEntry, Footer};
+use crate::reader::trace::{Span, fault};
 use crate::reader::{
     Blocks, ByPartition, ByteRange, Ending, OpenOutput, PartitionReader, ReaderOptions, Records, byte_map, open_files,
 };
@@ -63,6 +64,13 @@ impl Follower {
     /// # Errors
     /// Those of checks 1 to 5 of OPN-1. With framing arrow, `unfinished` when the schema is not there yet (FOL-1).
     pub fn open(files: &Files, options: ReaderOptions) -> Result<Self> {
+        let span = Span::open(files.first().1);
+        let follower = Self::open_files(files, options).inspect_err(fault)?;
+        span.ends_with(0);
+        Ok(follower)
+    }
+
+    fn open_files(files: &Files, options: ReaderOptions) -> Result<Self> {
         let files = open_files(files)?;
         let size = files.index.size()?;
         if files.header.framing == Framing::Arrow {
@@ -92,6 +100,10 @@ impl Follower {
     /// # Errors
     /// The faults of FOL-2 to FOL-5. Bytes that are not there yet are not a fault.
     pub fn poll(&mut self) -> Result<Progress> {
+        self.look().inspect_err(fault)
+    }
+
+    fn look(&mut self) -> Result<Progress> {
         if !self.finished {
             let opened = self.partitions.output.opened.clone();
             let size = opened.files.index.size()?;

@@ -1,6 +1,7 @@
 //! A cache of the regions that were used last, bounded by the memory that they take. Several outputs may share it.
 
 use super::region::RegionIndex;
+use crate::limits::{Grants, MemoryBudget};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,15 +28,49 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// [`ReaderOptions::region_cache`]: crate::ReaderOptions::region_cache
 #[derive(Clone, Debug)]
-pub struct RegionCache(Arc<Mutex<Regions>>);
+pub struct RegionCache(Arc<Shared>);
+
+/// What the clones of a cache share.
+#[derive(Debug)]
+struct Shared {
+    capacity: u64,
+    budget: Option<Arc<dyn MemoryBudget>>,
+    regions: Mutex<Regions>,
+}
 
 impl RegionCache {
     /// A cache of at most `bytes` bytes. A region that is larger by itself is used and not kept.
     pub fn new(bytes: u64) -> Self {
-        RegionCache(Arc::new(Mutex::new(Regions {
+        Self::of(bytes, None)
+    }
+
+    /// A cache of at most `bytes` bytes, which asks an engine's budget before it keeps a region. A region that the budget
+    /// refuses is used and not kept. The budgets of the readers are not asked for regions.
+    ///
+    /// ```
+    /// # struct Engine;
+    /// # impl faro::MemoryBudget for Engine {
+    /// #     fn try_grow(&self, _: u64) -> bool { true }
+    /// #     fn shrink(&self, _: u64) {}
+    /// # }
+    /// # let budget = std::sync::Arc::new(Engine);
+    /// let cache = faro::RegionCache::with_budget(256 << 20, budget.clone());
+    /// let options = faro::ReaderOptions::default().region_cache(cache).memory_budget(budget);
+    /// ```
+    pub fn with_budget(bytes: u64, budget: Arc<dyn MemoryBudget>) -> Self {
+        Self::of(bytes, Some(budget))
+    }
+
+    pub(crate) fn of(bytes: u64, budget: Option<Arc<dyn MemoryBudget>>) -> Self {
+        RegionCache(Arc::new(Shared {
             capacity: bytes,
-            ..Regions::default()
-        })))
+            regions: Mutex::new(Regions {
+                capacity: bytes,
+                grants: Grants::new(budget.clone()),
+                ..Regions::default()
+            }),
+            budget,
+        }))
     }
 
     /// How many bytes the regions take that it keeps now.
@@ -55,7 +90,7 @@ impl RegionCache {
 
     fn lock(&self) -> MutexGuard<'_, Regions> {
         // It is sound even after a panic elsewhere, since only its own methods change it.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.regions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -75,13 +110,29 @@ impl OutputRegions {
         self.cache.lock().regions.contains_key(&(self.output, number))
     }
 
+    /// Keeps a region, if it fits and the budget grants its memory.
     pub(crate) fn put(&self, number: u32, region: &Arc<RegionIndex>) {
-        self.cache.lock().put((self.output, number), region);
+        let Shared { capacity, budget, .. } = &*self.cache.0;
+        let (key, size) = ((self.output, number), region.memory_size());
+        if size > *capacity || (budget.is_some() && self.has(number)) {
+            return;
+        }
+        let mut more = Grants::new(budget.clone());
+        if !more.try_grow(size) {
+            return;
+        }
+        let mut regions = self.cache.lock();
+        regions.grants.merge(more);
+        regions.put(key, region);
+        // Of the regions that made room, or of this one if another thread has put it first.
+        let rest = regions.unused();
+        drop(regions);
+        drop(rest);
     }
 
     /// The most bytes of the whole cache.
     pub(crate) fn capacity(&self) -> u64 {
-        self.cache.lock().capacity
+        self.cache.0.capacity
     }
 
     /// How many bytes the regions of this output take.
@@ -92,7 +143,11 @@ impl OutputRegions {
 
 impl Drop for OutputRegions {
     fn drop(&mut self) {
-        self.cache.lock().remove_all(self.output);
+        let mut regions = self.cache.lock();
+        regions.remove_all(self.output);
+        let rest = regions.unused();
+        drop(regions);
+        drop(rest);
     }
 }
 
@@ -104,6 +159,7 @@ type Key = (u64, u32);
 struct Regions {
     capacity: u64,
     used: u64,
+    grants: Grants,
     used_by: HashMap<u64, u64>,
     clock: u64,
     /// How many outputs there were.
@@ -139,6 +195,11 @@ impl Regions {
         *self.used_by.entry(key.0).or_default() += size;
         self.by_age.insert(self.clock, key);
         self.regions.insert(key, (self.clock, region.clone()));
+    }
+
+    /// What is granted and not used. The caller drops it without the lock.
+    fn unused(&mut self) -> Grants {
+        self.grants.split_off(self.used)
     }
 
     fn remove(&mut self, key: Key) {

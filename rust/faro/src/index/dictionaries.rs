@@ -5,10 +5,11 @@ use crate::block::{BlockHeader, Context, Kinds, Seal, Sequence, read_metadata};
 use crate::bytes::pad8;
 use crate::codec::Digest;
 use crate::error::{Error, ErrorCode, Result};
-use crate::limits::Limits;
+use crate::limits::{Grants, Limits, MemoryBudget, out_of_memory};
 use crate::message::DictionaryEntry;
 use crate::storage::InputFile;
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Checks dictionary `number` in the data file of a pair. Its block must end at or before `end`.
@@ -66,24 +67,58 @@ pub(crate) fn end_of(entry: &DictionaryEntry) -> u64 {
     entry.offset + BlockHeader::SIZE as u64 + pad8(entry.size)
 }
 
+/// The bytes that are asked for to read and digest a dictionary: the bytes that are read and their copy in the digest,
+/// with its tables. What the digest does not take is given back.
+pub(crate) fn room_of(entry: &DictionaryEntry) -> u64 {
+    2 * u64::from(entry.size) + (32 << 10)
+}
+
 /// The dictionaries of an open output that were needed so far. Each is digested once for all who read from it.
-#[derive(Debug, Default)]
-pub(crate) struct Digests(Mutex<HashMap<u16, Arc<Digest>>>);
+#[derive(Debug)]
+pub(crate) struct Digests {
+    budget: Option<Arc<dyn MemoryBudget>>,
+    table: Mutex<HashMap<u16, (Arc<Digest>, Grants)>>,
+}
 
 impl Digests {
-    /// A dictionary. `make` reads and digests it when it is needed for the first time. No thread waits for the read of
-    /// another: threads that need a dictionary at the same time each make it, and the first result is kept.
-    pub(crate) fn get_or(&self, number: u16, make: impl FnOnce() -> Result<Digest>) -> Result<Arc<Digest>> {
-        if let Some(digest) = self.lock().get(&number) {
+    pub(crate) fn new(budget: Option<Arc<dyn MemoryBudget>>) -> Self {
+        Digests {
+            budget,
+            table: Mutex::default(),
+        }
+    }
+
+    /// A dictionary. `make` reads and digests it when it is needed for the first time, after the budget granted `room`
+    /// bytes for it. No thread waits for the read of another: threads that need a dictionary at the same time each make
+    /// it, and the first result is kept. A panic of the budget is a fault: the block that needs the
+    /// dictionary must not be skipped.
+    pub(crate) fn get_or(&self, number: u16, room: u64, make: impl FnOnce() -> Result<Digest>) -> Result<Arc<Digest>> {
+        if let Some((digest, _)) = self.lock().get(&number) {
             return Ok(digest.clone());
         }
+        let mut grants = Grants::new(self.budget.clone());
+        let mut is_granted = true;
+        unpanicked(|| is_granted = room == 0 || grants.try_grow(room))?;
+        if !is_granted {
+            return Err(out_of_memory(room));
+        }
         let digest = Arc::new(make()?);
-        Ok(self.lock().entry(number).or_insert(digest).clone())
+        unpanicked(|| grants.shrink_to(digest.memory_size()))?;
+        let mut table = self.lock();
+        if let Some((first, _)) = table.get(&number) {
+            let first = first.clone();
+            // The grants are given back without the lock, after the digest is dropped.
+            drop(table);
+            drop(digest);
+            return Ok(first);
+        }
+        table.insert(number, (digest.clone(), grants));
+        Ok(digest)
     }
 
     /// The memory of the dictionaries that are kept, in bytes.
     pub(crate) fn memory_used(&self) -> u64 {
-        self.lock().values().map(|digest| digest.memory_size()).sum()
+        self.lock().values().map(|(digest, _)| digest.memory_size()).sum()
     }
 
     /// Whether a dictionary is kept already and needs no read.
@@ -91,8 +126,14 @@ impl Digests {
         self.lock().contains_key(&number)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<u16, Arc<Digest>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u16, (Arc<Digest>, Grants)>> {
         // Digests are added whole, so the table is sound even after a panic elsewhere.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Calls the budget. Its panic is `io`.
+fn unpanicked(call: impl FnOnce()) -> Result<()> {
+    catch_unwind(AssertUnwindSafe(call))
+        .map_err(|_| Error::bare(ErrorCode::Io, "memory for a dictionary", "a budget that panicked"))
 }

@@ -1,10 +1,16 @@
-//! The memory of an engine, from which writers and readers ask for theirs.
+//! The memory of an engine, from which writers, readers and schedulers ask for theirs.
 
+use crate::error::{Error, ErrorCode};
 use std::fmt;
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 /// An engine's budget of memory. What it is given to asks before it takes memory, and tells when it gives memory back,
-/// both in bytes. What was granted and not given back is `memory_used`: after the end of its user it is 0.
+/// both in bytes. After the end of its user, all that was granted is given back. What a writer holds is its `memory_used`.
+///
+/// A writer that is refused ends its region, or its call fails (docs/memory.md). A reader or scheduler goes on without
+/// what only makes it faster: kept regions, windows, bytes that are read ahead. The call fails with `io` when a dictionary
+/// is refused, or the least share of a consumer. Blocks that were delivered are the caller's, and are not asked for.
 ///
 /// Both calls come from the threads that use the library, also several at a time, and never while the library holds a
 /// lock. A call may take as long as it wants. It may make other writers spill, with [`Writer::flush`](crate::Writer::flush)
@@ -55,7 +61,7 @@ impl fmt::Debug for dyn MemoryBudget {
 
 /// What one user holds of a budget. Without a budget, all is granted, and counted all the same. Dropping it gives all
 /// back.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Grants {
     budget: Option<Arc<dyn MemoryBudget>>,
     held: u64,
@@ -93,6 +99,28 @@ impl Grants {
         }
     }
 
+    /// Adds what another one holds of the same budget. Nothing is called, so it may be done under a lock.
+    pub(crate) fn merge(&mut self, mut other: Grants) {
+        self.held += std::mem::take(&mut other.held);
+    }
+
+    /// Takes out what is held beyond `bytes`. The caller drops it, when it holds no lock.
+    #[must_use]
+    pub(crate) fn split_off(&mut self, bytes: u64) -> Grants {
+        let rest = self.held.saturating_sub(bytes);
+        self.held -= rest;
+        Grants {
+            budget: self.budget.clone(),
+            held: rest,
+            refusals: 0,
+        }
+    }
+
+    /// Whether there is a budget.
+    pub(crate) fn has_budget(&self) -> bool {
+        self.budget.is_some()
+    }
+
     /// The bytes that are held.
     pub(crate) fn held(&self) -> u64 {
         self.held
@@ -112,5 +140,17 @@ impl Grants {
 impl Drop for Grants {
     fn drop(&mut self) {
         self.shrink_to(0);
+    }
+}
+
+/// The refusal of what is indispensable. The call may be repeated.
+pub(crate) fn out_of_memory(bytes: u64) -> Error {
+    Error {
+        source: Some(Arc::new(ErrorKind::OutOfMemory.into())),
+        ..Error::bare(
+            ErrorCode::Io,
+            format!("{bytes} bytes of memory (memory_budget)"),
+            "the budget refused them",
+        )
     }
 }

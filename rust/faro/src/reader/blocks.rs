@@ -6,6 +6,7 @@ use super::extent_plan::ExtentPlan;
 use super::extents::Extents;
 use super::open_extent::OpenExtent;
 use super::open_output::OpenOutput;
+use super::trace::fault;
 use super::window::Window;
 use crate::error::Result;
 
@@ -21,8 +22,8 @@ impl Blocks {
     /// The blocks of the planned extents. `from_start` says whether the reading begins at the first region.
     pub(super) fn new(output: OpenOutput, from_start: bool, plan: ExtentPlan) -> Self {
         Blocks {
+            window: Window::new(output.budget()),
             checker: BlockCheck::new(output, from_start),
-            window: Window::default(),
             plan,
             extent: OpenExtent::NONE,
         }
@@ -64,6 +65,7 @@ impl Blocks {
             Ok(true) => Some(Ok(self.checker.lend(&self.extent, &self.window))),
             Ok(false) => None,
             Err(error) => {
+                fault(&error);
                 self.stop();
                 Some(Err(error))
             }
@@ -73,7 +75,7 @@ impl Blocks {
     /// Nothing is delivered after a fault (PRT-3).
     pub(crate) fn stop(&mut self) {
         self.plan.stop();
-        self.checker.ends();
+        self.ends();
         self.extent = OpenExtent::NONE;
     }
 
@@ -87,10 +89,16 @@ impl Blocks {
                     return Ok(true);
                 }
             } else if !self.plan.next(&self.checker.output, &mut self.extent)? {
-                self.checker.ends();
+                self.ends();
                 return Ok(false);
             }
         }
+    }
+
+    #[cold]
+    fn ends(&mut self) {
+        self.checker.ends();
+        self.window.end();
     }
 
     #[inline]
@@ -116,7 +124,8 @@ impl Iterator for Blocks {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let item = self.next_block().transpose();
-        if matches!(item, Some(Err(_))) {
+        if let Some(Err(error)) = &item {
+            fault(error);
             self.stop();
         }
         item

@@ -6,6 +6,7 @@ use super::block_check::{BlockCheck, CheckOutcome};
 use super::open_extent::OpenExtent;
 use super::open_output::OpenOutput;
 use super::own_extents::{Extents, FEW, shared_region};
+use super::trace::fault;
 use super::windows::{WINDOW, Windows};
 use crate::error::Result;
 use crate::index::{Extent, RegionIndex, Slot};
@@ -43,8 +44,8 @@ impl ByPartition {
         ByPartition {
             few,
             window,
+            windows: Windows::new(output.budget()),
             checker: BlockCheck::new(output, true),
-            windows: Windows::default(),
             extent: OpenExtent::NONE,
             partition: partitions.start,
             extents: Extents::none(partitions.start),
@@ -66,15 +67,18 @@ impl ByPartition {
             Ok(true) => Some(Ok((self.partition, self.checker.lend(&self.extent, &self.windows)))),
             Ok(false) => None,
             Err(error) => {
+                fault(&error);
                 self.stop();
                 Some(Err(error))
             }
         }
     }
 
-    /// Nothing is delivered after a fault (PRT-3).
+    /// Nothing is delivered after a fault (PRT-3) or at the end, and nothing is held.
+    #[cold]
     fn stop(&mut self) {
         self.checker.ends();
+        self.windows.end();
         self.extent = OpenExtent::NONE;
         self.rest = 0..0;
         self.extents = Extents::none(0);
@@ -91,7 +95,7 @@ impl ByPartition {
                     return Ok(true);
                 }
             } else if !self.next_extent()? && !self.next_partition()? {
-                self.checker.ends();
+                self.stop();
                 return Ok(false);
             }
         }
@@ -236,7 +240,8 @@ impl Iterator for ByPartition {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let item = self.next_block().transpose();
-        if matches!(item, Some(Err(_))) {
+        if let Some(Err(error)) = &item {
+            fault(error);
             self.stop();
         }
         item

@@ -21,6 +21,7 @@ mod records;
 mod sequences;
 #[cfg(test)]
 mod tests;
+pub(crate) mod trace;
 mod window;
 mod windows;
 mod written;

@@ -3,13 +3,14 @@
 use super::figures::{Counts, ReaderFigures};
 use super::open::OpenFiles;
 use super::options::ReaderOptions;
+use super::trace::Span;
 use crate::block::{BlockHeader, Context, Dictionaries, Kinds, Sequence, read_metadata};
 use crate::bytes::{FileHeader, pad8};
 use crate::codec::Digest;
 use crate::error::{Error, ErrorCode, Result};
 use crate::index::dictionaries::{self, Digests};
 use crate::index::{DataBounds, OutputRegions, RegionCache, RegionIndex, stored_in_statistics};
-use crate::limits::Limits;
+use crate::limits::{Limits, MemoryBudget};
 use crate::message::{Footer, Region, RegionEntry, Schema};
 use crate::storage::{InputFile, StoredOutput};
 use std::ops::Range;
@@ -35,7 +36,8 @@ pub(crate) struct OpenOutput {
 
 impl OpenOutput {
     pub(crate) fn new(files: OpenFiles, schema: Option<Schema>, options: ReaderOptions, footer: Footer) -> Self {
-        let own = || RegionCache::new(options.region_cache_bytes);
+        let budget = options.memory_budget.clone();
+        let own = || RegionCache::of(options.region_cache_bytes, budget.clone());
         let cache = options.region_cache.clone().unwrap_or_else(own).for_output();
         OpenOutput {
             opened: Arc::new(Opened {
@@ -43,7 +45,7 @@ impl OpenOutput {
                 schema: schema.map(Arc::new),
                 options,
                 cache: Arc::new(cache),
-                dictionaries: Arc::default(),
+                dictionaries: Arc::new(Digests::new(budget)),
                 counts: Arc::default(),
             }),
             footer: Arc::new(footer),
@@ -77,6 +79,10 @@ impl OpenOutput {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.opened.options.limits
+    }
+
+    pub(super) fn budget(&self) -> Option<Arc<dyn MemoryBudget>> {
+        self.opened.options.memory_budget.clone()
     }
 
     pub(crate) fn index_file(&self) -> &InputFile {
@@ -134,6 +140,7 @@ impl OpenOutput {
     }
 
     fn read_region(&self, number: u32, entry: &RegionEntry) -> Result<RegionIndex> {
+        let _span = Span::read_region(self.data_file(), number, entry.message_size);
         let source = self.index_file();
         let offset = entry.message_offset;
         let end = offset + BlockHeader::SIZE as u64 + pad8(entry.message_size);
@@ -210,9 +217,14 @@ impl OpenOutput {
 
     /// A dictionary of the file, by its number. It is read, checked and digested when it is needed first (DIC-6).
     pub(crate) fn dictionary(&self, number: u16) -> Result<Arc<Digest>> {
-        self.opened.dictionaries.get_or(number, || {
+        let entry = &self.footer.dictionaries[usize::from(number) - 1];
+        // The reading refuses a dictionary that is larger than the limit, before it takes memory.
+        let room = match u64::from(entry.size) <= self.limits().max_dictionary_size {
+            true => dictionaries::room_of(entry),
+            false => 0,
+        };
+        self.opened.dictionaries.get_or(number, room, || {
             let source = self.data_file();
-            let entry = &self.footer.dictionaries[usize::from(number) - 1];
             let files = &self.opened.files;
             let paired = files.data.is_some();
             let bytes = dictionaries::read(source, self.limits(), files.seal, number.into(), entry, paired)?;

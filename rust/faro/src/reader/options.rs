@@ -1,7 +1,8 @@
 //! The options of a reader.
 
 use crate::index::RegionCache;
-use crate::limits::Limits;
+use crate::limits::{Limits, MemoryBudget};
+use std::sync::Arc;
 
 /// How a reader finds the extents of one partition ([`ReaderOptions::lookup`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +34,10 @@ pub struct ReaderOptions {
     /// How the extents of one partition are found, for [`crate::Reader::partition`], [`crate::Reader::records`], Arrow
     /// batches and [`crate::Reader::stored_bytes`]. All other calls read region messages whole.
     pub lookup: Lookup,
+    /// The engine's budget, which is asked for regions that are kept, for windows, and for dictionaries; none by default.
+    /// A refused region or window makes reading slower, no more; a refused dictionary is `io`. A `region_cache` has a
+    /// budget of its own.
+    pub memory_budget: Option<Arc<dyn MemoryBudget>>,
 }
 
 impl ReaderOptions {
@@ -70,6 +75,13 @@ impl ReaderOptions {
         self.lookup = lookup;
         self
     }
+
+    /// Sets `memory_budget`.
+    #[must_use]
+    pub fn memory_budget(mut self, memory_budget: Arc<dyn MemoryBudget>) -> Self {
+        self.memory_budget = Some(memory_budget);
+        self
+    }
 }
 
 impl Default for ReaderOptions {
@@ -80,6 +92,7 @@ impl Default for ReaderOptions {
             region_cache_bytes: 64 << 20,
             region_cache: None,
             lookup: Lookup::Full,
+            memory_budget: None,
         }
     }
 }

@@ -9,6 +9,7 @@ use super::open_output::OpenOutput;
 use super::options::ReaderOptions;
 use super::partition_reader::PartitionReader;
 use super::records::Records;
+use super::trace::{Span, fault};
 use super::written::WrittenOutput;
 use crate::bytes::FileHeader;
 use crate::error::Result;
@@ -16,6 +17,7 @@ use crate::index::RegionIndex;
 use crate::message::{DictionaryEntry, Footer, Schema};
 use crate::storage::{Files, StoredOutput};
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A finished output, open for reading. Cloning it is cheap, and any number of threads may read from it.
@@ -46,7 +48,8 @@ impl Reader {
     /// # Errors
     /// The first check of OPN-1 that fails; `unfinished` for a file without a tail.
     pub fn open(files: &Files, options: ReaderOptions) -> Result<Self> {
-        Self::finish_opening(open_files(files)?, options)
+        let (_, data) = files.first();
+        Self::traced(data, || Self::finish_opening(open_files(files)?, options))
     }
 
     /// Opens a finished output in any storage, with the same checks and errors as [`Reader::open`]. The reader, its
@@ -55,7 +58,20 @@ impl Reader {
     /// # Errors
     /// As [`Reader::open`]; `io` for what the storage refuses.
     pub fn open_stored(output: StoredOutput, options: ReaderOptions) -> Result<Self> {
+        let data = output.data.as_ref().unwrap_or(&output.index).clone();
+        Self::traced(data.name(), || Self::open_untraced(output, options))
+    }
+
+    /// As [`Reader::open_stored`], for an attempt that may lack bytes.
+    pub(crate) fn open_untraced(output: StoredOutput, options: ReaderOptions) -> Result<Self> {
         Self::finish_opening(open_stored(output)?, options)
+    }
+
+    fn traced(data: &Path, open: impl FnOnce() -> Result<Self>) -> Result<Self> {
+        let span = Span::open(data);
+        let reader = open().inspect_err(fault)?;
+        span.ends_with(reader.region_count());
+        Ok(reader)
     }
 
     /// Opens an output from its writer's memory, and reads nothing. It checks only limits: the writer made the rest.

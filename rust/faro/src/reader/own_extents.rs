@@ -4,6 +4,7 @@
 use super::open_output::OpenOutput;
 use crate::error::{Error, Result};
 use crate::index::RegionIndex;
+use crate::limits::Grants;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -33,6 +34,8 @@ pub(super) struct Extents {
     pub shared: Vec<(u32, Option<Arc<RegionIndex>>)>,
     /// The fault of the first region message that has one. The extents before it are here.
     pub fault: Option<Error>,
+    /// The grants for more than a few extents.
+    _grants: Grants,
 }
 
 impl Extents {
@@ -43,6 +46,7 @@ impl Extents {
             own: Vec::new(),
             shared: Vec::new(),
             fault: None,
+            _grants: Grants::default(),
         }
     }
 
@@ -59,11 +63,16 @@ impl Extents {
         let in_memory = index <= budget;
         // Each call visits all regions again. If they must be read for it, take more extents at a time, so that there
         // are few calls.
-        let most = if in_memory {
+        let mut most = if in_memory {
             few
         } else {
             few.max((budget / size_of::<OwnExtent>() as u64) as usize)
         };
+        let mut grants = Grants::new(output.budget());
+        // They are in memory twice while they are sorted.
+        if most > few && !grants.try_grow(2 * ((most - few) * size_of::<OwnExtent>()) as u64) {
+            most = few;
+        }
         // A message has at least four bytes for each slot.
         let guess = u64::from(wanted.end - wanted.start).saturating_mul(most as u64) / (index / 4).max(1);
         let to = u64::from(wanted.start).saturating_add(guess.max(1));
@@ -80,7 +89,9 @@ impl Extents {
                 Ok(region) => {
                     collected.add(&region);
                     if !region.shared().is_empty() {
-                        shared.push((region.sequence(), in_memory.then_some(region)));
+                        // One that the budget refused to keep is not kept here either.
+                        let is_kept = in_memory && (!grants.has_budget() || output.has_region(region.sequence()));
+                        shared.push((region.sequence(), is_kept.then_some(region)));
                     }
                 }
                 Err(error) => {
@@ -94,6 +105,7 @@ impl Extents {
             own: collected.by_partition(),
             shared,
             fault,
+            _grants: grants,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The records of a partition.
 
 use super::blocks::Blocks;
+use super::trace::fault;
 use crate::block::DATA;
 use crate::block::framing;
 use crate::bytes::Framing;
@@ -37,7 +38,7 @@ impl Iterator for Records {
             let checked = self
                 .blocks
                 .next()?
-                .and_then(|block| block.records(Framing::Records).map(|_| block));
+                .and_then(|block| block.records(Framing::Records).inspect_err(fault).map(|_| block));
             match checked {
                 Ok(block) if block.kind() == DATA => self.rest = block.payload,
                 Ok(_) => {}

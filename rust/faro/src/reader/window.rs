@@ -2,8 +2,10 @@
 
 use super::byte_source::ByteSource;
 use crate::error::Result;
+use crate::limits::{Grants, MemoryBudget};
 use crate::storage::InputFile;
 use bytes::{Bytes, BytesMut};
+use std::sync::Arc;
 
 /// The size of a cache line, in bytes. Copies from the page cache are a quarter faster when bytes have the same
 /// position in a line in memory as in the file.
@@ -32,6 +34,9 @@ pub(super) fn allocate(length: usize) -> BytesMut {
     BytesMut::zeroed(length + LINE as usize)
 }
 
+/// After a refusal, a window asks again when so many reads were made without it.
+const PATIENCE: u32 = 64;
+
 /// Some bytes of a file. Shared payloads keep the window's memory; the next read reuses it once they are dropped.
 #[derive(Default)]
 pub(crate) struct Window {
@@ -41,9 +46,27 @@ pub(crate) struct Window {
     /// Where they begin in the file.
     start: u64,
     length: usize,
+    /// The grants for reading ahead. They are dropped after the memory.
+    grants: Grants,
+    /// How many reads are made before the budget is asked again.
+    patience: u32,
 }
 
 impl Window {
+    /// A window that asks a budget before it reads ahead.
+    pub(crate) fn new(budget: Option<Arc<dyn MemoryBudget>>) -> Self {
+        Window {
+            grants: Grants::new(budget),
+            ..Window::default()
+        }
+    }
+
+    /// Drops the bytes, and gives back what was granted.
+    pub(crate) fn end(&mut self) {
+        (self.memory, self.length) = (Bytes::new(), 0);
+        self.grants.shrink_to(0);
+    }
+
     /// The bytes `offset..offset + length` of the file. It reads ahead, up to `limit`, which is not above the size of
     /// the file. `length` was compared with the limits.
     #[inline]
@@ -60,8 +83,12 @@ impl Window {
     }
 
     fn fill(&mut self, source: &InputFile, offset: u64, length: usize, limit: u64) -> Result<()> {
+        let mut ahead = source.read_bytes().min(limit.saturating_sub(offset));
+        if self.grants.has_budget() && ahead > length as u64 {
+            ahead = self.granted(ahead);
+        }
         // It is at most 64 MiB, or `length`; both fit into the address space.
-        let wanted = source.read_bytes().min(limit.saturating_sub(offset)).max(length as u64) as usize;
+        let wanted = ahead.max(length as u64) as usize;
         // The wanted bytes that the window has already.
         let kept = match offset.checked_sub(self.start) {
             Some(passed) if passed < self.length as u64 => self.skip + passed as usize..self.skip + self.length,
@@ -70,7 +97,14 @@ impl Window {
         let have = kept.len();
         let wanted = wanted.max(have);
         self.length = 0;
-        let (mut buffer, skip) = match reuse(std::mem::take(&mut self.memory), wanted) {
+        let memory = std::mem::take(&mut self.memory);
+        // The memory of a large block is not kept for reading ahead without a grant.
+        let is_large = memory.len() > wanted.max(self.grants.held() as usize) + LINE as usize;
+        let reused = match self.grants.has_budget() && is_large {
+            true => Err(memory),
+            false => reuse(memory, wanted),
+        };
+        let (mut buffer, skip) = match reused {
             Ok(mut buffer) => {
                 let skip = aligned(&buffer, 0, offset);
                 buffer.copy_within(kept, skip);
@@ -87,6 +121,22 @@ impl Window {
         self.memory = buffer.freeze();
         (self.skip, self.start, self.length) = (skip, offset, wanted);
         Ok(())
+    }
+
+    /// How many of the wanted bytes may be in memory: all of them, or those that were granted before.
+    fn granted(&mut self, wanted: u64) -> u64 {
+        let held = self.grants.held();
+        if wanted <= held {
+            return wanted;
+        }
+        if self.patience > 0 {
+            self.patience -= 1;
+        } else if self.grants.try_grow(wanted - held) {
+            return wanted;
+        } else {
+            self.patience = PATIENCE;
+        }
+        held
     }
 }
 

@@ -5,9 +5,11 @@ use super::open_output::OpenOutput;
 use super::own_extents::OwnExtent;
 use super::window::{Window, aligned, allocate, reuse};
 use crate::error::Result;
+use crate::limits::{Grants, MemoryBudget};
 use crate::storage::{InputFile, RangeRead};
 use bytes::Bytes;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The most bytes of a window. Since it has a part of each region, a large window keeps each read long.
 pub(super) const WINDOW: u64 = 4 << 20;
@@ -91,9 +93,29 @@ pub(super) struct Windows {
     /// The offset of the open extent in the file and its position in memory, if it is there.
     open: (u64, usize),
     direct: Window,
+    /// The grants for `memory`. They are dropped after it.
+    grants: Grants,
 }
 
 impl Windows {
+    /// Windows that ask a budget before they are read.
+    pub(super) fn new(budget: Option<Arc<dyn MemoryBudget>>) -> Self {
+        Windows {
+            direct: Window::new(budget.clone()),
+            grants: Grants::new(budget),
+            ..Windows::default()
+        }
+    }
+
+    /// Drops the bytes, and gives back what was granted.
+    pub(super) fn end(&mut self) {
+        self.memory = Bytes::new();
+        self.places.clear();
+        self.open = (0, ABSENT);
+        self.grants.shrink_to(0);
+        self.direct.end();
+    }
+
     /// The extents in the window.
     pub(super) fn extents(&self) -> Range<usize> {
         self.plan.extents.clone()
@@ -116,7 +138,12 @@ impl Windows {
         }
         // Each read has room for any position in a line. Together they take at most a window, and a line for each
         // extent.
-        let length = self.plan.reads.iter().map(|read| read.length as usize + 64).sum();
+        let length: usize = self.plan.reads.iter().map(|read| read.length as usize + 64).sum();
+        let missing = (length as u64).saturating_sub(self.grants.held());
+        if missing > 0 && !self.grants.try_grow(missing) {
+            // Its extents are read one by one.
+            return;
+        }
         let mut buffer = reuse(std::mem::take(&mut self.memory), length).unwrap_or_else(|_| allocate(length));
         let mut at = 0;
         let mut done = Vec::with_capacity(self.plan.reads.len());

@@ -16,6 +16,8 @@ pub(super) struct Budget<'a> {
     pub share: u64,
     /// The budget of all consumers, in bytes.
     pub total: u64,
+    /// Whether more memory would have made the read longer.
+    pub is_short: bool,
 }
 
 impl Budget<'_> {
@@ -31,12 +33,14 @@ impl Budget<'_> {
             return None;
         }
         if !consumer.filling && consumer.held > self.share / 2 {
+            self.is_short = true;
             return None;
         }
         let room = self.share.saturating_sub(consumer.held);
         let length = extent.length.min(room);
         // Read the whole request, or a good part of the share: small parts would be many reads.
         let is_full = length == 0 || (length < extent.length && length < self.share / 4);
+        self.is_short |= length < extent.length;
         self.consumers.get_mut(&id)?.filling = !is_full;
         if is_full || !self.make_room(id, length) {
             return None;
@@ -65,6 +69,7 @@ impl Budget<'_> {
         if self.figures.held_bytes + length <= self.total {
             return true;
         }
+        self.is_short = true;
         let share = self.share;
         for (other, consumer) in self.consumers.iter_mut() {
             if *other == id || consumer.reading {

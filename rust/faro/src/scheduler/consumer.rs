@@ -6,6 +6,7 @@ use super::shared::Shared;
 use super::sync::{Arc, Condvar};
 use super::waiting::AHEAD;
 use crate::error::{Error, Result};
+use crate::reader::trace::fault;
 use crate::reader::{Block, BlockCheck, CheckOutcome, OpenExtent, OpenOutput};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -30,10 +31,15 @@ pub struct Consumer {
 }
 
 impl Consumer {
-    pub(super) fn new(shared: Arc<Shared>, output: OpenOutput, partitions: Range<u32>) -> Self {
-        let (id, wake) = shared.lock().open(&output, partitions);
+    /// It fails when the budget refuses the least share.
+    pub(super) fn new(shared: Arc<Shared>, output: OpenOutput, partitions: Range<u32>) -> Result<Self> {
+        let least = shared.least()?;
+        let mut state = shared.lock();
+        state.add_least(least);
+        let (id, wake) = state.open(&output, partitions);
+        drop(state);
         shared.notify();
-        Consumer {
+        Ok(Consumer {
             shared,
             id,
             wake,
@@ -45,7 +51,7 @@ impl Consumer {
             fault: None,
             held: Held::default(),
             ended: false,
-        }
+        })
     }
 
     /// The next block if it is there; `Ready(None)` when there are no more, `Pending` when something has to be read
@@ -66,6 +72,7 @@ impl Consumer {
                 Ok(Poll::Ready(Some(block))) => return Poll::Ready(Some(Ok(block))),
                 Ok(Poll::Ready(None)) => self.end(),
                 Err(error) => {
+                    fault(&error);
                     self.end();
                     return Poll::Ready(Some(Err(error)));
                 }
@@ -173,10 +180,13 @@ impl Consumer {
         self.ended = true;
         self.ahead.clear();
         self.held = Held::default();
-        let gone = self.shared.lock().close(self.id);
+        let mut state = self.shared.lock();
+        let gone = state.close(self.id);
+        let freed = state.free();
+        drop(state);
         self.shared.notify();
-        // The listener belongs to the caller and may own the scheduler.
-        drop(gone);
+        // The listener and the budget belong to the caller. The listener may own the scheduler.
+        drop((gone, freed));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Hands out the results of a step.
 
+use super::granted::Freed;
 use super::job::{Done, Found, Outcome, ReadJob};
 use super::state::State;
 use super::waiting::{Listener, ReadyBytes};
@@ -7,20 +8,23 @@ use crate::index::Extent;
 use std::collections::{BTreeSet, HashSet};
 
 impl State {
-    /// Hands out the results of a step. Returns the listeners, to be called without the lock.
-    pub(super) fn deliver(&mut self, done: Done) -> Vec<Listener> {
+    /// Hands out the results of a step. Returns the listeners, to be called without the lock, and what is free, to be
+    /// dropped without the lock.
+    pub(super) fn deliver(&mut self, done: Done) -> (Vec<Listener>, Freed) {
         match done {
-            Done::Read(job, outcome) => self.deliver_read(&job, outcome),
-            Done::Find(found) => self.deliver_found(*found).into_iter().collect(),
+            Done::Read(job, outcome) => self.deliver_read(job, outcome),
+            Done::Find(found) => (self.deliver_found(*found).into_iter().collect(), Freed::default()),
         }
     }
 
-    fn deliver_read(&mut self, job: &ReadJob, outcome: Outcome) -> Vec<Listener> {
+    fn deliver_read(&mut self, job: ReadJob, outcome: Outcome) -> (Vec<Listener>, Freed) {
         let mut failed = HashSet::new();
+        let mut is_left = false;
         let mut served = BTreeSet::new();
         for (part, bytes) in job.read.parts.iter().zip(outcome) {
             let length = part.extent.length;
             let Some(consumer) = self.consumers.get_mut(&part.consumer) else {
+                is_left = true;
                 self.figures.held_bytes = self.figures.held_bytes.saturating_sub(length);
                 continue;
             };
@@ -57,7 +61,11 @@ impl State {
             }
         }
         self.set_free(job.file);
-        listeners
+        if job.read.parts.len() > 1 {
+            self.buffers.push(job.buffer);
+        }
+        let freed = if is_left { self.free() } else { Freed::default() };
+        (listeners, freed)
     }
 
     fn deliver_found(&mut self, found: Found) -> Option<Listener> {

@@ -32,6 +32,17 @@ pub(super) fn call_all<F: FnOnce()>(calls: Vec<F>) -> Option<Payload> {
     first
 }
 
+/// The first of two panics.
+pub(super) fn first(one: Option<Payload>, other: Option<Payload>) -> Option<Payload> {
+    match (one, other) {
+        (Some(one), Some(other)) => {
+            drop_payload(other);
+            Some(one)
+        }
+        (one, other) => one.or(other),
+    }
+}
+
 /// Drops the payload of a panic, which may panic again.
 pub(super) fn drop_payload(payload: Payload) {
     if let Err(again) = catch_unwind(AssertUnwindSafe(move || drop(payload))) {

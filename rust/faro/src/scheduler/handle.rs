@@ -70,7 +70,8 @@ impl Scheduler {
     /// Opens a consumer of a partition (PRT-1). It reads nothing yet. Clones of a reader share one queue of reads.
     ///
     /// # Errors
-    /// `invalid-argument` for a partition that the file does not have. The consumer returns the faults of PRT-3.
+    /// `invalid-argument` for a partition that the file does not have; `io` when the budget refuses the least share of a
+    /// consumer, 4 KiB. The consumer returns the faults of PRT-3.
     pub fn partition(&self, reader: &Reader, partition: u32) -> Result<Consumer> {
         reader.output().check_partition(partition)?;
         self.range(reader, partition..partition + 1)
@@ -79,10 +80,11 @@ impl Scheduler {
     /// Opens a consumer of a range of partitions, region by region (PRT-5). It reads nothing yet.
     ///
     /// # Errors
-    /// `invalid-argument` for partitions that the file does not have.
+    /// `invalid-argument` for partitions that the file does not have; `io` when the budget refuses the least share of a
+    /// consumer, 4 KiB.
     pub fn range(&self, reader: &Reader, partitions: Range<u32>) -> Result<Consumer> {
         reader.output().check_partitions(&partitions)?;
-        Ok(Consumer::new(self.shared.clone(), reader.output().clone(), partitions))
+        Consumer::new(self.shared.clone(), reader.output().clone(), partitions)
     }
 
     /// Makes one step, if one can be made: it finds extents for one consumer, or does one read, and hands out the

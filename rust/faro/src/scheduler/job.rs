@@ -1,10 +1,12 @@
 //! The work of a step, without a lock: it reads bytes, or finds extents.
 
-use super::guard::caught;
+use super::guard::{Payload, caught};
+use super::read_buffer::ReadBuffer;
 use super::sync::Arc;
 use crate::error::Result;
 use crate::index::Extent;
 use crate::plan::SweepRead;
+use crate::reader::trace::Span;
 use crate::reader::{Extents, OpenExtent, OpenOutput, Opened};
 use bytes::Bytes;
 
@@ -22,6 +24,8 @@ pub(super) struct ReadJob {
     pub file: usize,
     pub opened: Arc<Opened>,
     pub read: SweepRead,
+    /// For a read of several parts.
+    pub buffer: ReadBuffer,
 }
 
 /// What a consumer needs from the index before it can continue.
@@ -63,11 +67,19 @@ pub(super) struct Found {
 }
 
 impl Job {
-    /// Does the work. A panic becomes a fault.
-    pub(super) fn run(self, buffer: &mut Vec<u8>) -> Done {
+    /// Asks for the memory that makes the work faster. Returns the panic of the budget.
+    pub(super) fn ask(&mut self) -> Option<Payload> {
         match self {
-            Job::Read(job) => {
-                let outcome = job.run(buffer);
+            Job::Read(job) if job.read.parts.len() > 1 => job.buffer.ask(job.read.extent.length),
+            _ => None,
+        }
+    }
+
+    /// Does the work. A panic becomes a fault.
+    pub(super) fn run(self) -> Done {
+        match self {
+            Job::Read(mut job) => {
+                let outcome = job.run();
                 Done::Read(job, outcome)
             }
             Job::Find(job) => Done::Find(Box::new(job.run())),
@@ -76,11 +88,12 @@ impl Job {
 }
 
 impl ReadJob {
-    /// Reads through a buffer. If the read fails, or the file has shrunk, each part is read alone, so that only the
-    /// parts that cannot be read fail.
-    fn run(&self, buffer: &mut Vec<u8>) -> Outcome {
+    /// Reads through a buffer. If the read fails, the buffer was refused, or the file has shrunk, each part is read alone,
+    /// so that only the parts that cannot be read fail.
+    fn run(&mut self) -> Outcome {
         let (read, parts) = (self.read.extent, &self.read.parts);
         let source = self.opened.files.data_file();
+        let _span = Span::read(source, &self.read);
         let alone = |extent: Extent| {
             caught(|| {
                 let bytes = source.read_vec(extent.offset, extent.length as usize)?;
@@ -90,7 +103,8 @@ impl ReadJob {
         if let [part] = parts.as_slice() {
             return vec![alone(part.extent)];
         }
-        let got = caught(|| self.fill(buffer)).unwrap_or(0);
+        let buffer = &mut self.buffer;
+        let got = caught(|| buffer.fill(source, read.offset, read.length as usize)).unwrap_or(0);
         let part = |part: &crate::plan::Part| {
             let from = (part.extent.offset - read.offset) as usize;
             let to = from + part.extent.length as usize;
@@ -98,24 +112,13 @@ impl ReadJob {
                 // Copy the part, so that a consumer that keeps it does not keep the memory of others.
                 return caught(|| {
                     let mut bytes = source.room(to - from)?;
-                    bytes.extend_from_slice(&buffer[from..to]);
+                    bytes.extend_from_slice(&buffer.bytes()[from..to]);
                     Ok(Bytes::from(bytes))
                 });
             }
             alone(part.extent)
         };
         parts.iter().map(part).collect()
-    }
-
-    /// Reads all bytes at once; returns how many it got.
-    fn fill(&self, buffer: &mut Vec<u8>) -> Result<usize> {
-        let source = self.opened.files.data_file();
-        let length = self.read.extent.length as usize;
-        if buffer.len() < length {
-            *buffer = source.room(length)?;
-            buffer.resize(length, 0);
-        }
-        source.read_up_to(self.read.extent.offset, &mut buffer[..length])
     }
 }
 

@@ -1,6 +1,8 @@
 //! The options of a scheduler.
 
 use crate::error::{Error, Result};
+use crate::limits::MemoryBudget;
+use std::sync::Arc;
 
 /// The least size of a read, of the budget, and of a consumer's share, in bytes.
 pub(super) const LEAST: u64 = 4 << 10;
@@ -12,7 +14,7 @@ pub(super) const LEAST: u64 = 4 << 10;
 /// let options = SchedulerOptions::default().read_bytes(1 << 20).budget_bytes(16 << 20);
 /// assert_eq!(options.gap_bytes, 64 << 10);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SchedulerOptions {
     /// The largest gap between two requests that become one read, at most 2^30; 64 KiB by default.
@@ -23,6 +25,9 @@ pub struct SchedulerOptions {
     /// consumer has a share of at least 4 KiB, whatever the budget is. In addition, each thread that reads has a buffer
     /// of `read_bytes`, and each consumer has the bytes that it has taken: its block, and what was read with it.
     pub budget_bytes: u64,
+    /// The engine's budget, which is asked for these bytes and buffers, up to `budget_bytes` and `read_bytes`; none by
+    /// default. A refusal makes reads shorter, no more. Only the 4 KiB of a consumer that is opened must be granted.
+    pub memory_budget: Option<Arc<dyn MemoryBudget>>,
 }
 
 impl Default for SchedulerOptions {
@@ -31,6 +36,7 @@ impl Default for SchedulerOptions {
             gap_bytes: 64 << 10,
             read_bytes: 4 << 20,
             budget_bytes: 64 << 20,
+            memory_budget: None,
         }
     }
 }
@@ -54,6 +60,13 @@ impl SchedulerOptions {
     #[must_use]
     pub fn budget_bytes(mut self, budget_bytes: u64) -> Self {
         self.budget_bytes = budget_bytes;
+        self
+    }
+
+    /// Sets `memory_budget`.
+    #[must_use]
+    pub fn memory_budget(mut self, memory_budget: Arc<dyn MemoryBudget>) -> Self {
+        self.memory_budget = Some(memory_budget);
         self
     }
 

@@ -1,7 +1,7 @@
 //! What consumers and threads share: the state, under a lock, and the steps.
 
 use super::SchedulerOptions;
-use super::guard::{Payload, broken, call_all, drop_payload};
+use super::guard::{Payload, broken, call_all, caught_alone, drop_payload, first};
 use super::job::Job;
 use super::state::State;
 use super::sync::{Condvar, Mutex, MutexGuard};
@@ -12,12 +12,10 @@ use std::sync::PoisonError;
 /// What consumers and threads share. No lock is held while a file is read, memory is allocated for it, or a value of
 /// the caller is called or dropped.
 pub(super) struct Shared {
-    options: SchedulerOptions,
+    pub(super) options: SchedulerOptions,
     state: Mutex<State>,
     /// Notified when there may be work for a thread of the scheduler.
     work: Condvar,
-    /// Buffers for reads that no thread is using.
-    buffers: Mutex<Vec<Vec<u8>>>,
     /// Whether the scheduler has threads, while it is not dropped.
     has_threads: bool,
 }
@@ -25,10 +23,9 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(options: SchedulerOptions, has_threads: bool) -> Self {
         Shared {
+            state: Mutex::new(State::new(&options)),
             options,
-            state: Mutex::default(),
             work: Condvar::new(),
-            buffers: Mutex::default(),
             has_threads,
         }
     }
@@ -69,27 +66,29 @@ impl Shared {
         self.work.notify_one();
     }
 
-    /// Makes one step, if one can be made. It passes on the panic of a listener after everything else is done.
+    /// Makes one step, if one can be made. It passes on the panic of a listener or of the budget after everything else
+    /// is done.
     pub(super) fn serve(&self) -> bool {
-        let Some(job) = self.lock().plan(&self.options) else {
-            return false;
-        };
-        if let Some(panic) = self.step(job) {
+        let mut panic = self.grow();
+        let job = self.lock().plan(&self.options);
+        let is_made = job.is_some();
+        if let Some(job) = job {
+            panic = first(panic, self.step(job));
+        }
+        if let Some(panic) = panic {
             resume_unwind(panic);
         }
-        true
+        is_made
     }
 
-    /// Does the planned work, hands out the result, and calls the listeners. Returns the first panic of a listener.
-    pub(super) fn step(&self, job: Job) -> Option<Payload> {
+    /// Does the planned work, hands out the result, and calls the listeners. Returns the first panic of a listener or of
+    /// the budget.
+    pub(super) fn step(&self, mut job: Job) -> Option<Payload> {
         let unfinished = Unfinished(self);
-        // Keep the buffer: a new one each time would be freed and allocated again.
-        let buffers = || self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut buffer = buffers().pop().unwrap_or_default();
-        let done = job.run(&mut buffer);
-        buffers().push(buffer);
+        let asked = job.ask();
+        let done = job.run();
         let mut state = self.lock();
-        let mut listeners = state.deliver(done);
+        let (mut listeners, freed) = state.deliver(done);
         std::mem::forget(unfinished);
         if self.is_by_hand(&state) {
             // Another step may be possible, and there are no threads to make it.
@@ -97,7 +96,8 @@ impl Shared {
         }
         drop(state);
         self.notify();
-        call_all(calls(listeners))
+        let given_back = caught_alone(|| drop(freed)).err();
+        first(first(asked, given_back), call_all(calls(listeners)))
     }
 
     /// The loop of a thread of the scheduler, until the scheduler is dropped.
@@ -113,6 +113,17 @@ impl Shared {
     fn next_job(&self) -> Option<Job> {
         let mut state = self.lock();
         while !state.closed {
+            if state.missing(&self.options).is_some() {
+                drop(state);
+                // A refusal, or a panic, is no reason not to read with what there is.
+                if let Some(payload) = self.grow() {
+                    drop_payload(payload);
+                }
+                state = self.lock();
+                if state.closed {
+                    return None;
+                }
+            }
             if let Some(job) = state.plan(&self.options) {
                 return Some(job);
             }

@@ -4,8 +4,10 @@
 use super::SchedulerOptions;
 use super::budget::Budget;
 use super::figures::SchedulerFigures;
+use super::granted::Granted;
 use super::job::{FindJob, Job, ReadJob};
 use super::options::LEAST;
+use super::read_buffer::ReadBuffer;
 use super::sync::{Arc, Condvar};
 use super::waiting::{AHEAD, Listener, ReadyBytes, Waiting};
 use crate::error::{Error, Result};
@@ -38,6 +40,9 @@ pub(super) struct State {
     /// Consumers that may be asleep.
     sleepers: Vec<u64>,
     pub figures: SchedulerFigures,
+    pub granted: Granted,
+    /// Buffers for reads that no step is using.
+    pub buffers: Vec<ReadBuffer>,
     /// Whether the scheduler was dropped, so that its threads must end.
     pub closed: bool,
     /// The fault of all consumers, after a panic left this state inconsistent.
@@ -45,6 +50,13 @@ pub(super) struct State {
 }
 
 impl State {
+    pub(super) fn new(options: &SchedulerOptions) -> Self {
+        State {
+            granted: Granted::new(options),
+            ..State::default()
+        }
+    }
+
     /// Adds a consumer of a file.
     pub(super) fn open(&mut self, output: &OpenOutput, partitions: Range<u32>) -> (u64, Arc<Condvar>) {
         let opened = &output.opened;
@@ -213,7 +225,7 @@ impl State {
     /// The budget of all consumers, and the share of each, in bytes.
     fn budget(&self, options: &SchedulerOptions) -> (u64, u64) {
         let open = self.consumers.len().max(1) as u64;
-        let total = options.budget_bytes.max(open * LEAST);
+        let total = self.granted.within(options.budget_bytes).max(open * LEAST);
         (total, total / open)
     }
 
@@ -229,6 +241,11 @@ impl State {
         let read = self.plan_read(options);
         self.finding.append(&mut self.queue);
         read.map(Job::Read).or_else(|| self.plan_finding().map(Job::Find))
+    }
+
+    /// Whether there is a request that could be read now.
+    pub(super) fn has_request(&self) -> bool {
+        self.finding.is_empty() && self.files.values().any(|file| !file.busy && !file.sweep.is_empty())
     }
 
     fn plan_finding(&mut self) -> Option<FindJob> {
@@ -252,6 +269,7 @@ impl State {
     /// The next read, with its bytes reserved. The files that are not busy take turns.
     pub(super) fn plan_read(&mut self, options: &SchedulerOptions) -> Option<ReadJob> {
         let (total, share) = self.budget(options);
+        let mut is_first = true;
         for _ in 0..self.turn.len() {
             let number = self.turn.pop_front()?;
             self.turn.push_back(number);
@@ -267,6 +285,7 @@ impl State {
                 reclaimed: Vec::new(),
                 share,
                 total,
+                is_short: false,
             };
             let head = file.sweep.head();
             let read = file
@@ -275,12 +294,25 @@ impl State {
                     budget.admit(id, extent)
                 });
             let reclaimed = std::mem::take(&mut budget.reclaimed);
+            // Without a request nothing is known of what the next one needs.
+            self.granted.is_short = budget.is_short || (self.granted.is_short && !is_first);
+            is_first = false;
             let job = read.map(|read| {
                 file.busy = true;
                 self.figures.count(&read, head);
+                let mut buffer = || {
+                    self.buffers
+                        .pop()
+                        .unwrap_or_else(|| ReadBuffer::new(options.memory_budget.clone()))
+                };
                 ReadJob {
                     file: number,
                     opened: file.opened.clone(),
+                    buffer: if read.parts.len() > 1 {
+                        buffer()
+                    } else {
+                        ReadBuffer::default()
+                    },
                     read,
                 }
             });

@@ -44,6 +44,11 @@ impl InputFile {
         self.role
     }
 
+    #[cfg(feature = "tracing")]
+    pub(crate) fn name(&self) -> &Path {
+        self.file.name()
+    }
+
     /// The size of the file now, in bytes.
     pub(crate) fn size(&self) -> Result<u64> {
         self.file.size().map_err(|e| self.io("ask for the size of the file", e))

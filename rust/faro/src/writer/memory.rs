@@ -2,11 +2,9 @@
 
 use super::options::WriterOptions;
 use crate::codec::Codec;
-use crate::error::{Error, ErrorCode, Result};
-use crate::limits::Grants;
+use crate::error::Result;
+use crate::limits::{Grants, out_of_memory};
 use crate::storage::publishing::Birth;
-use std::io::ErrorKind;
-use std::sync::Arc;
 
 /// The least that is asked for at a time for the sort buffer, in bytes, if so much is missing.
 pub(super) const STEP: u64 = 1 << 20;
@@ -135,17 +133,5 @@ impl Drop for Memory {
         if !self.born.is_here() {
             self.grants.forget();
         }
-    }
-}
-
-/// The budget's refusal. The call may be repeated.
-pub(super) fn out_of_memory(bytes: u64) -> Error {
-    Error {
-        source: Some(Arc::new(ErrorKind::OutOfMemory.into())),
-        ..Error::bare(
-            ErrorCode::Io,
-            format!("{bytes} bytes of memory (memory_budget)"),
-            "the budget refused them",
-        )
     }
 }

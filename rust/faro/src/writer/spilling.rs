@@ -2,10 +2,11 @@
 
 use super::extents::write_region;
 use super::figures::WriterFigures;
-use super::memory::{Room, STEP, out_of_memory};
+use super::memory::{Room, STEP};
 use super::output_writer::{State, Writer, new_buffer};
 use super::trace::Span;
 use crate::error::{Error, Result};
+use crate::limits::out_of_memory;
 use std::time::Instant;
 
 impl Writer {

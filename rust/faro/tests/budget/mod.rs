@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 use faro::MemoryBudget;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// A budget with a limit, which can refuse or panic at one call.
@@ -72,5 +73,61 @@ impl MemoryBudget for Limited {
     fn shrink(&self, bytes: u64) {
         let mut state = self.state.lock().unwrap();
         state.0 = state.0.checked_sub(bytes).expect("more is given back than was granted");
+    }
+}
+
+/// A budget that calls code of a test in the middle of each of its calls.
+pub(crate) struct Probing {
+    inner: Arc<Limited>,
+    probe: Mutex<Option<Probe>>,
+    probes: AtomicUsize,
+}
+
+type Probe = Arc<dyn Fn() + Send + Sync>;
+
+impl Probing {
+    pub(crate) fn new(limit: u64) -> Arc<Probing> {
+        Arc::new(Probing {
+            inner: Limited::new(limit),
+            probe: Mutex::new(None),
+            probes: AtomicUsize::new(0),
+        })
+    }
+
+    pub(crate) fn set(&self, probe: impl Fn() + Send + Sync + 'static) {
+        *self.probe.lock().unwrap() = Some(Arc::new(probe));
+    }
+
+    pub(crate) fn unset(&self) {
+        let probe = self.probe.lock().unwrap().take();
+        drop(probe);
+    }
+
+    pub(crate) fn held(&self) -> u64 {
+        self.inner.held()
+    }
+
+    pub(crate) fn probes(&self) -> usize {
+        self.probes.load(Ordering::Relaxed)
+    }
+
+    fn probe(&self) {
+        let probe = self.probe.lock().unwrap().clone();
+        if let Some(probe) = probe {
+            self.probes.fetch_add(1, Ordering::Relaxed);
+            probe();
+        }
+    }
+}
+
+impl MemoryBudget for Probing {
+    fn try_grow(&self, bytes: u64) -> bool {
+        self.probe();
+        self.inner.try_grow(bytes)
+    }
+
+    fn shrink(&self, bytes: u64) {
+        self.probe();
+        self.inner.shrink(bytes);
     }
 }

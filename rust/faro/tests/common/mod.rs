@@ -112,6 +112,25 @@ pub(crate) fn code<T>(result: Result<T>) -> ErrorCode {
     }
 }
 
+/// Whether an error is the refusal of a budget.
+pub(crate) fn is_out_of_memory(error: &faro::Error) -> bool {
+    let source = error.source.as_ref().map(|source| source.kind());
+    error.code == ErrorCode::Io && source == Some(std::io::ErrorKind::OutOfMemory)
+}
+
+/// Runs code that must not wait for ever.
+pub(crate) fn in_time(what: impl FnOnce() + Send + 'static) {
+    let (done, ended) = std::sync::mpsc::channel();
+    let run = std::thread::spawn(move || {
+        what();
+        done.send(()).unwrap();
+    });
+    match ended.recv_timeout(std::time::Duration::from_secs(60)) {
+        Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("it waits for ever"),
+        _ => run.join().unwrap(),
+    }
+}
+
 /// Runs code in a forked process; returns whether it returned true.
 #[cfg(unix)]
 pub(crate) fn in_fork(act: impl FnOnce() -> bool) -> bool {

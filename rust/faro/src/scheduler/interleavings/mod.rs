@@ -16,6 +16,10 @@ mod consumer;
 mod deliver;
 #[path = "../figures.rs"]
 mod figures;
+#[path = "../granted.rs"]
+mod granted;
+#[path = "../grants.rs"]
+mod grants;
 #[path = "../guard.rs"]
 mod guard;
 #[path = "../handle.rs"]
@@ -26,6 +30,8 @@ mod held;
 mod job;
 #[path = "../options.rs"]
 mod options;
+#[path = "../read_buffer.rs"]
+mod read_buffer;
 #[path = "../shared.rs"]
 mod shared;
 #[path = "../state.rs"]

@@ -29,11 +29,10 @@ pub(crate) fn collect(blocks: impl Iterator<Item = Result<crate::Block>>) -> Rea
 }
 
 pub(crate) fn options(gap_bytes: u64, read_bytes: u64, budget_bytes: u64) -> SchedulerOptions {
-    SchedulerOptions {
-        gap_bytes,
-        read_bytes,
-        budget_bytes,
-    }
+    SchedulerOptions::default()
+        .gap_bytes(gap_bytes)
+        .read_bytes(read_bytes)
+        .budget_bytes(budget_bytes)
 }
 
 /// Regions with own, multicast and broadcast records of many sizes.

@@ -1,5 +1,6 @@
 //! The promises of docs/scheduler.md.
 
+mod budget;
 pub(super) mod common;
 mod failures;
 mod figures;

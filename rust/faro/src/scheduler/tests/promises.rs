@@ -296,6 +296,7 @@ fn a_step_that_is_not_finished_ends_all_with_the_cause() {
     use crate::Extent;
     use crate::plan::{Part, SweepRead};
     use crate::scheduler::job::{Job, ReadJob};
+    use crate::scheduler::read_buffer::ReadBuffer;
     in_time(|| {
         let folder = tempfile::tempdir().unwrap();
         let files = write(&folder.path().join("out"), 3, 60, Codec::None, Layout::Single);
@@ -316,7 +317,12 @@ fn a_step_that_is_not_finished_ends_all_with_the_cause() {
                 parts: vec![part, part],
             };
             let opened = reader.output().opened.clone();
-            let job = Job::Read(ReadJob { file: 0, opened, read });
+            let job = Job::Read(ReadJob {
+                file: 0,
+                opened,
+                read,
+                buffer: ReadBuffer::default(),
+            });
             let step = std::panic::AssertUnwindSafe(|| scheduler.shared.step(job));
             assert!(std::panic::catch_unwind(step).is_err());
             for consumer in consumers {

@@ -283,7 +283,8 @@ fn a_consumer_that_leaves_withdraws_its_requests() {
         .iter()
         .map(|part| Ok(Bytes::from(vec![0; part.extent.length as usize])))
         .collect();
-    state.deliver(Done::Read(job, outcome));
+    let (_, freed) = state.deliver(Done::Read(job, outcome));
+    drop(freed);
     assert!(state.take(gone).is_none() && state.take(stays).is_some());
     assert_eq!(state.figures.held_bytes, 0);
     assert!(state.plan_read(&all).is_none());
