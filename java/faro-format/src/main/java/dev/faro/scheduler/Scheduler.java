@@ -264,7 +264,7 @@ public final class Scheduler implements Closeable {
     }
 
     /**
-     * Gives an engine back what nobody uses, if no consumer is left.
+     * Gives an engine back what is not used, if no consumer is left.
      *
      * @param always also if there are consumers
      */

@@ -128,7 +128,7 @@ class ReaderNewsTest {
             assertEquals(List.of("fault checksum"), log.take());
             assertThrows(FaroException.class, () -> reader.partition(7));
             assertThrows(FaroException.class, () -> reader.region(7));
-            assertEquals(List.of(), log.take(), "the caller's errors are no faults");
+            assertEquals(List.of(), log.take(), "the caller's errors do not count as faults");
         }
     }
 

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The memory that a scheduler asks an engine for: nobody waits for ever after a refusal, and all of it is back. */
+/** The memory that a scheduler asks an engine for: no consumer waits for ever after a refusal, and all of it is back. */
 @Timeout(120)
 class SchedulerBudgetTest {
     private static final int PARTITIONS = 6;
@@ -250,7 +250,7 @@ class SchedulerBudgetTest {
         budget.checkEnd("closed");
     }
 
-    /** Buffers that nobody uses are kept only as far as their memory is granted. */
+    /** Unused buffers are kept only as far as their memory is granted. */
     @Test
     void thePoolKeepsWhatIsGranted() throws Exception {
         Grants grants = new Grants(OPTIONS, new RecordingBudget(MUCH));

@@ -63,7 +63,7 @@ class WorkingMemoryTest {
                 new Case(1000, Codec.ZSTD, 16 * mib, 8 << 10, 100, "dictionaries"));
     }
 
-    /** Grants everything, and knows the most that was granted since it was asked. */
+    /** Grants everything, and knows the most that was granted since the last look. */
     private static final class Account implements MemoryBudget {
         private long granted;
         private long most;

@@ -212,7 +212,7 @@ class WriterBudgetTest {
         }
     }
 
-    /** Each set of members takes memory until its region has ended, also if records are in the engine's buffers. */
+    /** Each set of members takes memory until its region has ended, even when records are in the engine's buffers. */
     @Test
     void sharedExtentsAreAskedFor() throws Exception {
         for (Buffers buffers : new Buffers[] {null, new Pool(false, 300_000)}) {
