@@ -3,7 +3,6 @@ package dev.faro.scheduler;
 import dev.faro.Buffers;
 import dev.faro.FaroException;
 import dev.faro.MemoryBudget;
-import dev.faro.internal.bytes.Grant;
 import dev.faro.reader.PartitionReader;
 import java.io.Closeable;
 import java.io.IOException;
@@ -40,13 +39,12 @@ public final class Scheduler implements Closeable {
 
     private final SchedulerOptions options;
     private final Buffers buffers;
-    /** The same, if they are this scheduler's own; otherwise null. */
-    private final PooledBuffers pool;
     private final Executor executor;
     private final Runnable task = this::runSteps;
     private final FileReads reads;
     /** Its monitor also guards the state of consumers and files. */
     private final Ledger ledger;
+    private final Settlement settlement;
     private final Map<PartitionReader, FileSweep<Account>> files = new IdentityHashMap<>();
     private final Set<Account> accounts = new LinkedHashSet<>();
     private final LongAdder waits = new LongAdder();
@@ -99,10 +97,11 @@ public final class Scheduler implements Closeable {
         this.options = options.checked();
         this.executor = executor;
         Grants grants = new Grants(options, budget);
-        this.pool = supplied == null ? new PooledBuffers(options.budgetBytes(), grants) : null;
+        PooledBuffers pool = supplied == null ? new PooledBuffers(options.budgetBytes(), grants) : null;
         this.buffers = supplied == null ? pool : supplied;
         this.reads = new FileReads(options, buffers);
         this.ledger = new Ledger(options, grants);
+        this.settlement = new Settlement(ledger, pool, reads);
     }
 
     /**
@@ -273,23 +272,11 @@ public final class Scheduler implements Closeable {
             return;
         }
         boolean idle;
-        long excess;
         synchronized (ledger) {
             idle = accounts.isEmpty();
-            if (!idle && !always) {
-                return;
-            }
-            excess = ledger.grants.excess(idle && broken);
         }
-        try {
-            if (pool != null) {
-                pool.trim();
-            }
-            if (idle) {
-                reads.release();
-            }
-        } finally {
-            Grant.shrink(ledger.grants.budget(), excess);
+        if (idle || always) {
+            settlement.settle(idle, idle && broken);
         }
     }
 

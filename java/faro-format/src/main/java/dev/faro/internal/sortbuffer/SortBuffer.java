@@ -7,9 +7,7 @@ import dev.faro.internal.index.Members;
 import dev.faro.internal.index.RegionDraft;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * Takes records in any order of partitions, and returns extents in slot order (SRT). Besides its size it needs two more
@@ -41,18 +39,12 @@ public final class SortBuffer {
     private static final int SLACK = 4 << 10;
     /** What a record is charged besides its bytes, in bytes (SRT-1). */
     private static final int ENTRY = 12;
-    /** What a shared extent takes besides its members, in bytes. */
-    private static final int EXTENT = 400;
-    /** How often the members are in memory when the message is written. */
-    private static final int EXTENT_COPIES = 5;
 
     private final FileHeader header;
     private final long size;
-    private final boolean ordered;
     private final int segmentSize;
     private final List<Segment> segments = new ArrayList<>();
-    private final List<Members> shared = new ArrayList<>();
-    private final Map<Members, Integer> sharedTargets = new HashMap<>();
+    private final SharedTargets shared;
     private final Scratch scratch;
     private final SortMemory memory;
     /** What the owner of the buffer takes, in bytes. */
@@ -64,8 +56,6 @@ public final class SortBuffer {
     private int usedSegments;
     private long charged;
     private long records;
-    /** What the shared extents take, in bytes. */
-    private long sharedBytes;
 
     /**
      * Makes an empty buffer.
@@ -82,7 +72,7 @@ public final class SortBuffer {
         this.memory = memory;
         this.header = header;
         this.size = size;
-        this.ordered = ordered;
+        this.shared = new SharedTargets(header, ordered);
         this.segmentSize = segmentSize(size, header.partitionCount());
         this.scratch = new Scratch(segmentSize);
         // With framing arrow, a record is a block.
@@ -122,7 +112,7 @@ public final class SortBuffer {
 
     /** Whether the buffer holds a record that was broadcast or multicast. */
     public boolean hasShared() {
-        return !shared.isEmpty();
+        return shared.size() > 0;
     }
 
     /** Whether a record does not even fit into an empty buffer (SRT-2). */
@@ -132,26 +122,12 @@ public final class SortBuffer {
 
     /** Whether a record can be added (SRT-1). {@code members} is null for one partition. */
     public boolean fits(int length, Members members) {
-        return charged + charge(length, members, members != null && sharedTarget(members) < 0) <= size;
+        return charged + charge(length, members, members != null && shared.find(members) < 0) <= size;
     }
 
     private long charge(int length, Members members, boolean beginsExtent) {
         long set = members != null && !members.isAll() && beginsExtent ? (header.partitionCount() + 7) / 8 : 0;
         return (long) length + ENTRY + set;
-    }
-
-    /** What a shared extent takes until its region has ended, in bytes: here, in the region, and in its message. */
-    private long extentBytes(Members members) {
-        return EXTENT + (members.isAll() ? 0 : EXTENT_COPIES * ((header.partitionCount() + 7L) / 8));
-    }
-
-    /** The number of the shared extent for a record with these members (SRT-4), or -1. */
-    private int sharedTarget(Members members) {
-        if (ordered) {
-            int last = shared.size() - 1;
-            return last >= 0 && shared.get(last).equals(members) ? last : -1;
-        }
-        return sharedTargets.getOrDefault(members, -1);
     }
 
     /**
@@ -169,19 +145,19 @@ public final class SortBuffer {
 
     /** Adds a record for several partitions; see {@link #add(int, ByteBuffer, int, long)}. */
     public boolean add(Members members, ByteBuffer record, int kind, long rows) throws FaroException {
-        int known = sharedTarget(members);
+        int known = shared.find(members);
         int target = known < 0 ? shared.size() : known;
-        long extent = known < 0 ? extentBytes(members) : 0;
+        long extent = known < 0 ? shared.bytesOf(members) : 0;
         if (extent > 0 && !memory.tryGrow(extent)) {
             return false;
         }
-        sharedBytes += extent;
+        shared.grow(extent);
         boolean taken = false;
         try {
             taken = put(header.partitionCount() + target, record, kind, rows);
         } finally {
             if (!taken) {
-                sharedBytes -= extent;
+                shared.grow(-extent);
                 settle();
             }
         }
@@ -190,8 +166,7 @@ public final class SortBuffer {
         }
         charged += charge(record.remaining(), members, known < 0);
         if (known < 0) {
-            shared.add(members);
-            sharedTargets.put(members, target);
+            shared.begin(members);
         }
         return true;
     }
@@ -348,7 +323,7 @@ public final class SortBuffer {
 
     /** Gives back what is not used any more. */
     private void settle() {
-        memory.settle(reserved + sharedBytes + (memory.isOfEngine() ? 0 : capacity()));
+        memory.settle(reserved + shared.bytes() + (memory.isOfEngine() ? 0 : capacity()));
     }
 
     private int targets() {
@@ -458,10 +433,8 @@ public final class SortBuffer {
 
     /** The region of the records that were drained has ended, and with it the memory of its shared extents. */
     public void regionEnded() {
-        if (sharedBytes > 0) {
-            sharedBytes = 0;
-            settle();
-        }
+        shared.regionEnded();
+        settle();
     }
 
     /** Releases memory that holds no record. The buffer can be used again. */
@@ -476,7 +449,7 @@ public final class SortBuffer {
     /** Removes all records and releases the memory, also what was reserved. The buffer can be used again. */
     public void discard() {
         reserved = 0;
-        sharedBytes = 0;
+        shared.regionEnded();
         clear();
         release();
     }
@@ -491,7 +464,6 @@ public final class SortBuffer {
         charged = 0;
         records = 0;
         shared.clear();
-        sharedTargets.clear();
         for (int i = segments.size() - 1; i >= 0; i--) {
             if (segments.get(i).capacity() > segmentSize) {
                 drop(segments.subList(i, i + 1));
