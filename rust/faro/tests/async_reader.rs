@@ -259,12 +259,15 @@ fn dropping_a_stream_cancels_its_reads() {
         assert!(data.open.load(Ordering::SeqCst) > 0, "it reads ahead");
         drop(stream);
         assert_eq!(data.open.load(Ordering::SeqCst), 0);
+        let read_before = reader.figures().plain_bytes;
+        assert!(read_before > 0 && reader.figures().reads == 0);
         let mut stream = reader.partition(0).unwrap();
         let mut bytes = 0;
         while let Some(block) = stream.next().await {
             bytes += block.unwrap().payload.len();
         }
         assert_eq!(bytes, 10_000 * 1004);
+        assert_eq!(reader.figures().plain_bytes, read_before + bytes as u64);
         assert_eq!(data.most.load(Ordering::SeqCst), 16);
         assert_eq!(data.open.load(Ordering::SeqCst), 0);
         drop(reader);

@@ -1,16 +1,21 @@
 //! The figures of a reader agree with what its storage and the receiver of its blocks count.
 
+mod bringer;
 mod common;
 mod script;
 
+use bringer::{Bringer, Manner};
 use common::{Place, open};
+use faro::feed::FeedOptions;
+use faro::scheduler::{Scheduler, SchedulerOptions};
 use faro::storage::{MemoryFile, RangeRead, StoredFile, StoredOutput};
-use faro::{Files, Lookup, Reader, ReaderFigures, ReaderOptions};
+use faro::{Files, Follower, Layout, Lookup, Reader, ReaderFigures, ReaderOptions};
 use proptest::prelude::*;
 use script::{call, fit, unfinished};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::time::Duration;
 
 /// Requests, and the bytes that they returned.
@@ -183,4 +188,58 @@ fn blocks_are_counted_when_a_reading_ends_and_meanwhile() {
     first.next_borrowed().unwrap().unwrap();
     drop(first);
     assert_eq!(reader.figures().blocks, 3001);
+}
+
+/// Followers, feeds and consumers count as readers do, at their end.
+#[test]
+fn other_readings_are_counted_too() {
+    let place = Place::new();
+    let files = common::write_sample(&place.name(), Layout::Paired);
+    let reader = open(&files).unwrap();
+    assert!(reader.all().unwrap().all(|block| block.is_ok()));
+    let expected = reader.figures();
+    let of_blocks = |figures: &ReaderFigures| {
+        assert!(figures.memory_used > 0);
+        [
+            figures.blocks,
+            figures.plain_bytes,
+            figures.stored_bytes,
+            figures.regions_read,
+        ]
+    };
+
+    let mut follower = Follower::open(&files, ReaderOptions::default()).unwrap();
+    let opened = follower.figures();
+    assert!(opened.reads > 0 && opened.regions_read == 0 && follower.memory_used() == 0);
+    follower.poll().unwrap();
+    assert!(follower.figures().bytes_read > opened.bytes_read);
+    assert_eq!(follower.figures().regions_read, 0);
+    let mut blocks = follower.range(follower.partitions()).unwrap();
+    assert!(blocks.by_ref().all(|block| block.is_ok()));
+    assert_eq!(of_blocks(&follower.figures()), of_blocks(&expected));
+    assert_eq!(follower.figures().memory_used, follower.memory_used());
+
+    let mut bringer = Bringer::new(&files, Manner::Whole);
+    let feeds = bringer.open(&FeedOptions::default()).unwrap();
+    let mut feed = feeds.range(feeds.partitions()).unwrap();
+    loop {
+        match feed.poll() {
+            Poll::Ready(None) => break,
+            Poll::Ready(Some(block)) => drop(block.unwrap()),
+            Poll::Pending => assert!(bringer.bring_wanted(&mut feed)),
+        }
+    }
+    let figures = feeds.figures();
+    assert_eq!(of_blocks(&figures), of_blocks(&expected));
+    assert_eq!(
+        (figures.reads, figures.bytes_read, figures.read_time),
+        (0, 0, Duration::ZERO)
+    );
+    assert_eq!(figures.memory_used, feeds.memory_used());
+
+    let reader = open(&files).unwrap();
+    let scheduler = Scheduler::new(SchedulerOptions::default()).unwrap();
+    let mut consumer = scheduler.range(&reader, reader.partitions()).unwrap();
+    assert!(consumer.by_ref().all(|block| block.is_ok()));
+    assert_eq!(of_blocks(&reader.figures()), of_blocks(&expected));
 }

@@ -6,6 +6,7 @@ use crate::bytes::FileHeader;
 use crate::error::Result;
 use crate::feed::{FeedOptions, FeedReader, Opening};
 use crate::message::Footer;
+use crate::reader::ReaderFigures;
 use crate::storage::AsyncStoredOutput;
 use std::future::poll_fn;
 use std::ops::Range;
@@ -117,6 +118,11 @@ impl AsyncReader {
     /// The numbers of the file's partitions.
     pub fn partitions(&self) -> Range<u32> {
         self.feeds.partitions()
+    }
+
+    /// What its streams have delivered so far, and what is kept for all of them, as [`FeedReader::figures`].
+    pub fn figures(&self) -> ReaderFigures {
+        self.feeds.figures()
     }
 
     /// The blocks of a partition, region by region (PRT-1).

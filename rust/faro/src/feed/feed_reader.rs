@@ -6,7 +6,7 @@ use super::files::Files;
 use crate::bytes::FileHeader;
 use crate::error::Result;
 use crate::message::{DictionaryEntry, Footer};
-use crate::reader::Reader;
+use crate::reader::{Reader, ReaderFigures};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -75,6 +75,14 @@ impl FeedReader {
     /// The memory, in bytes, of what is kept for all feeds: bytes of the index, regions in the cache, and dictionaries.
     pub fn memory_used(&self) -> u64 {
         self.files.held() + self.reader.memory_used()
+    }
+
+    /// What its feeds have delivered so far, and what is kept for all of them. The caller does the reads, so `reads`,
+    /// `bytes_read` and `read_time` are 0.
+    pub fn figures(&self) -> ReaderFigures {
+        let mut figures = self.reader.figures();
+        figures.memory_used = self.memory_used();
+        figures
     }
 
     /// A feed of the blocks of a partition, region by region (PRT-1). With [`Lookup::Direct`](crate::Lookup::Direct) it

@@ -199,6 +199,7 @@ impl Feed {
     /// Drops what is held, even if blocks live on.
     pub(crate) fn end(&mut self) {
         self.ended = true;
+        self.checker.ends();
         self.ahead.stop();
         self.extent = OpenExtent::NONE;
         self.supply = Supply::new(self.files.data().file.clone());

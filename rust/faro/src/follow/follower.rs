@@ -8,7 +8,8 @@ use crate::index::RegionIndex;
 use crate::message::{DictionaryEntry, Footer};
 use crate::reader::trace::{Span, fault};
 use crate::reader::{
-    Blocks, ByPartition, ByteRange, Ending, OpenOutput, PartitionReader, ReaderOptions, Records, byte_map, open_files,
+    Blocks, ByPartition, ByteRange, Ending, OpenOutput, PartitionReader, ReaderFigures, ReaderOptions, Records,
+    byte_map, open_files,
 };
 use crate::storage::Files;
 use std::ops::Range;
@@ -209,6 +210,17 @@ impl Follower {
     /// As [`crate::Reader::records`].
     pub fn records(&self, partition: u32) -> Result<Records> {
         self.partitions.records(partition)
+    }
+
+    /// The memory, in bytes, of what the follower keeps: regions in the cache, and dictionaries.
+    pub fn memory_used(&self) -> u64 {
+        self.partitions.output.memory_used()
+    }
+
+    /// What the follower and its iterators have read so far, beginning with the opening, and what they keep. What
+    /// [`Follower::poll`] reads counts, except that the regions that it finds are not in `regions_read`.
+    pub fn figures(&self) -> ReaderFigures {
+        self.partitions.output.figures()
     }
 
     /// What each byte of the files is now, in file order; the data file comes first. Everything after the last commit

@@ -168,7 +168,7 @@ impl BlockCheck {
     }
 
     /// Called when the reading ends.
-    pub(super) fn ends(&mut self) {
+    pub(crate) fn ends(&mut self) {
         self.delivered.count();
     }
 

@@ -131,11 +131,11 @@ impl OpenOutput {
     }
 
     /// The memory, in bytes, of the regions and dictionaries that are kept.
-    pub(super) fn memory_used(&self) -> u64 {
+    pub(crate) fn memory_used(&self) -> u64 {
         self.cache().memory_used() + self.opened.dictionaries.memory_used()
     }
 
-    pub(super) fn figures(&self) -> ReaderFigures {
+    pub(crate) fn figures(&self) -> ReaderFigures {
         self.opened.counts.figures(&self.opened.files, self.memory_used())
     }
 

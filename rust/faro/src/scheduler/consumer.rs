@@ -178,6 +178,7 @@ impl Consumer {
 
     fn end(&mut self) {
         self.ended = true;
+        self.checker.ends();
         self.ahead.clear();
         self.held = Held::default();
         let mut state = self.shared.lock();
