@@ -8,7 +8,7 @@ import java.io.IOException;
 
 /**
  * What an engine's budget has granted a scheduler for its own buffers. Each open consumer can always use {@link #LEAST}
- * bytes, so that a refusal makes nobody wait for ever. The scheduler's lock guards the numbers; the budget itself is
+ * bytes, so that none waits for ever after a refusal. The scheduler's lock guards the numbers; the budget itself is
  * called without it. Sizes are those of buffers: whole pages.
  */
 final class Grants {
@@ -35,7 +35,7 @@ final class Grants {
         this.atOnce = mostAtOnce;
     }
 
-    /** Whether an engine is asked. If not, no call changes anything. */
+    /** Whether there is an engine to ask. If not, no call changes anything. */
     boolean asks() {
         return budget != null;
     }
@@ -113,7 +113,7 @@ final class Grants {
         return claim(consumer, size(bytes)) - claim(consumer, 0);
     }
 
-    /** What all share and nobody uses, in bytes. */
+    /** What all share and none uses, in bytes. */
     long free() {
         return granted() - claimed;
     }
@@ -139,7 +139,7 @@ final class Grants {
         atOnce = yes ? Math.min(mostAtOnce, 2 * atOnce) : Math.max(LEAST, atOnce / 2);
     }
 
-    /** What is to be given back, in bytes, because nobody uses it; it is not granted any more. */
+    /** What is to be given back, in bytes, because no consumer uses it; it is not granted any more. */
     long excess(boolean everything) {
         long back = Math.max(0, everything ? granted : granted - claimed);
         granted -= back;

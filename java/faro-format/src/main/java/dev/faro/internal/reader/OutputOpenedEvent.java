@@ -19,7 +19,7 @@ final class OutputOpenedEvent extends Event {
     @Label("Bytes")
     long bytes;
 
-    /** Whether anybody records it. */
+    /** Whether a recording has it. */
     static boolean isOn() {
         return new OutputOpenedEvent().isEnabled();
     }
