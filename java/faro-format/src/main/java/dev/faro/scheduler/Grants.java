@@ -8,7 +8,7 @@ import java.io.IOException;
 
 /**
  * What an engine's budget has granted a scheduler for its own buffers. Each open consumer can always use {@link #LEAST}
- * bytes, so that no consumer waits for ever after a refusal. The scheduler's lock guards the numbers; the budget itself is
+ * bytes, so that none waits for ever after a refusal. The scheduler's lock guards the numbers; the budget itself is
  * called without it. Sizes are those of buffers: whole pages.
  */
 final class Grants {
@@ -35,7 +35,7 @@ final class Grants {
         this.atOnce = mostAtOnce;
     }
 
-    /** Whether there is an engine's budget. If not, no call changes anything. */
+    /** Whether there is an engine to ask. If not, no call changes anything. */
     boolean asks() {
         return budget != null;
     }
@@ -113,7 +113,7 @@ final class Grants {
         return claim(consumer, size(bytes)) - claim(consumer, 0);
     }
 
-    /** What all share and no consumer uses, in bytes. */
+    /** What all share and none uses, in bytes. */
     long free() {
         return granted() - claimed;
     }

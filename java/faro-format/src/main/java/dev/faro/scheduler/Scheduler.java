@@ -263,7 +263,7 @@ public final class Scheduler implements Closeable {
     }
 
     /**
-     * Gives an engine back what is not used, if no consumer is left.
+     * Gives an engine back what is not in use, if no consumer is left.
      *
      * @param always also if there are consumers
      */

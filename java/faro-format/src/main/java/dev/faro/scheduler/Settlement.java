@@ -16,7 +16,7 @@ final class Settlement {
     }
 
     /**
-     * Gives back what no consumer uses. The caller does not hold the lock.
+     * Gives back what is not in use. The caller does not hold the lock.
      *
      * @param idle whether no consumer is left
      * @param everything also what the ledger says is in use

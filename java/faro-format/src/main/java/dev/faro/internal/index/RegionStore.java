@@ -44,7 +44,7 @@ public final class RegionStore {
      * Makes an empty store.
      *
      * @param most the maximum size of the regions, in bytes
-     * @param budget grants the memory before a region is kept; null if everything is granted
+     * @param budget grants a region before it is kept; null if everything is granted
      */
     public RegionStore(long most, MemoryBudget budget) {
         this.most = most;

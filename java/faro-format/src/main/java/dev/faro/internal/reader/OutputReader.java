@@ -82,7 +82,7 @@ public abstract class OutputReader implements Closeable {
     /**
      * Tells the listener and the flight recorder that the output was opened; if that fails, closes it.
      *
-     * @throws FaroException {@code io} if the sizes of the files cannot be read
+     * @throws FaroException {@code io} if the files do not tell their sizes
      */
     public final void tellOpened() throws FaroException {
         try {

@@ -16,9 +16,9 @@ public final class ReaderNews {
     }
 
     /**
-     * An output was opened. Its sizes are looked up only if a listener or a recording wants them.
+     * An output was opened. Its sizes are looked up only for a listener or a recording.
      *
-     * @throws FaroException {@code io} if they cannot be read
+     * @throws FaroException {@code io} if the files do not tell them
      */
     public void opened(FileSet files, int regions) throws FaroException {
         // The event's class is not touched in a JVM without the recorder.
@@ -36,7 +36,7 @@ public final class ReaderNews {
         }
     }
 
-    /** A fault was found, which is thrown after this. Wrong arguments and bytes that were not brought do not count. */
+    /** A fault was found, which is thrown after this. A wrong argument is not a fault, nor are bytes that were not brought. */
     public FaroException fault(FaroException fault) {
         if (fault.code() == ErrorCode.INVALID_ARGUMENT || !NotBrought.wantedBy(fault).isEmpty()) {
             return fault;
