@@ -288,7 +288,7 @@ fn a_panic_of_the_budget_is_passed_on() {
         }
         assert!(found == expected, "{at}: other blocks");
         assert_eq!(panics, usize::from(at < budget.calls()), "{at}");
-        // The budget gets another request.
+        // The scheduler asks again.
         assert!(
             scheduler.figures().most_held_bytes > 2 * LEAST * u64::from(PARTITIONS),
             "{at}"
@@ -349,7 +349,7 @@ fn a_panic_while_memory_is_given_back_ends_no_other_reading() {
     }
 }
 
-/// The reader's budget has to grant a dictionary; a refusal ends the consumers that need it.
+/// Dictionaries need the reader's budget; a refusal ends the consumers that need it.
 #[test]
 fn a_refused_dictionary_is_a_fault() {
     let place = Place::new();

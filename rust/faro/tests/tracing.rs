@@ -202,7 +202,7 @@ fn a_fault_of_reading_is_one_event() {
             consumer.any(|block| block.is_err())
         },
     ];
-    // A feed. Its openings have no span, since they read nothing.
+    // The openings of feeds make no spans, since they read nothing.
     let found = collected(|| {
         let opened = |bytes: &[u8]| {
             let mut opening = Opening::single("out.faro", FeedOptions::default()).unwrap();

@@ -22,7 +22,7 @@ struct State {
 }
 
 impl EngineMemory {
-    /// All sizes are in bytes; `spare` is what there is beyond the least.
+    /// All sizes are in bytes; `spare` is left beyond the least.
     pub(crate) fn new(tasks: u64, task_least: u64, reading_least: u64, spare: u64) -> Arc<EngineMemory> {
         let promised = tasks * task_least + reading_least;
         Arc::new(EngineMemory {

@@ -124,7 +124,7 @@ impl OutputRegions {
         let mut regions = self.cache.lock();
         regions.grants.merge(more);
         regions.put(key, region);
-        // The regions that made room, or this one if another thread has put it first.
+        // The grants of regions that made room, or of this one if another thread has put it first.
         let rest = regions.unused();
         drop(regions);
         drop(rest);

@@ -34,7 +34,7 @@ pub(super) fn allocate(length: usize) -> BytesMut {
     BytesMut::zeroed(length + LINE as usize)
 }
 
-/// After a refusal, a window asks again after this number of reads without it.
+/// After a refusal, a window makes this many reads before it asks again.
 const PATIENCE: u32 = 64;
 
 /// Some bytes of a file. Shared payloads keep the window's memory; the next read reuses it once they are dropped.
@@ -48,7 +48,7 @@ pub(crate) struct Window {
     length: usize,
     /// The grants for reading ahead. They are dropped after the memory.
     grants: Grants,
-    /// How many reads are made before the next request to the budget.
+    /// How many reads come before it asks the budget again.
     patience: u32,
 }
 

@@ -4,7 +4,7 @@ use super::guard::{Payload, caught_alone};
 use crate::error::Result;
 use crate::limits::{Grants, MemoryBudget};
 use crate::storage::InputFile;
-// The standard library's, in the tests of interleavings too.
+// The Arc of a budget is that of the standard library, in the tests of interleavings too.
 use std::sync::Arc;
 
 /// A buffer that is kept for the next read: a new one each time would be freed and allocated again.

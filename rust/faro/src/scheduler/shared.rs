@@ -115,7 +115,7 @@ impl Shared {
         while !state.closed {
             if state.missing(&self.options).is_some() {
                 drop(state);
-                // After a refusal or a panic, it reads with what there is.
+                // After a refusal or a panic it reads with what there is.
                 if let Some(payload) = self.grow() {
                     drop_payload(payload);
                 }

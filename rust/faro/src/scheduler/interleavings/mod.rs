@@ -45,6 +45,7 @@ mod sync {
     pub(super) use shuttle::thread::{Builder, JoinHandle, current};
 }
 
+mod budget_scenarios;
 mod scenarios;
 
 use consumer::Consumer;

@@ -1,4 +1,4 @@
-//! Consumers that are closed in the middle of a read, or during a request to the budget.
+//! Consumers that are closed in the middle of a read, or of a call of the budget.
 
 use super::common::{collect, hook, options, reader, write};
 use crate::scheduler::{Consumer, Scheduler};
