@@ -376,3 +376,26 @@ fn a_refused_dictionary_is_a_fault() {
     assert_eq!(of_scheduler.held(), 0);
     assert_eq!(of_reader.held(), reader.memory_used());
 }
+
+/// When the budget refuses more, consumers that read ahead spare the least share of a new one.
+#[test]
+fn a_new_consumer_takes_what_others_spare() {
+    let place = Place::new();
+    let reader = common::open(&write(&place)).unwrap();
+    let budget = Limited::with_flaw(u64::MAX, Some((2, Flaw::RefusesFrom)));
+    let scheduler = Scheduler::new(sizes().memory_budget(budget.clone())).unwrap();
+    let mut consumers = vec![scheduler.partition(&reader, 0).unwrap()];
+    while scheduler.serve() {}
+    let most = budget.held() / LEAST;
+    assert!(most > 2);
+    while (consumers.len() as u64) < most {
+        consumers.push(scheduler.partition(&reader, 0).unwrap());
+    }
+    let refused = scheduler.partition(&reader, 0).err().unwrap();
+    assert!(is_out_of_memory(&refused), "{refused}");
+    let expected = content(reader.partition(0).unwrap()).unwrap();
+    for found in poll_all(&scheduler, consumers) {
+        assert!(found == expected, "other blocks");
+    }
+    assert_eq!(budget.held(), 0);
+}

@@ -2,10 +2,12 @@
 
 use super::guard::caught;
 use super::held::Held;
+use super::options::LEAST;
 use super::shared::Shared;
 use super::sync::{Arc, Condvar};
 use super::waiting::AHEAD;
 use crate::error::{Error, Result};
+use crate::limits::out_of_memory;
 use crate::reader::trace::fault;
 use crate::reader::{Block, BlockCheck, CheckOutcome, OpenExtent, OpenOutput};
 use std::collections::VecDeque;
@@ -31,11 +33,13 @@ pub struct Consumer {
 }
 
 impl Consumer {
-    /// It fails when the budget refuses the least share.
+    /// It fails when the budget refuses the least share, and the other consumers cannot spare it.
     pub(super) fn new(shared: Arc<Shared>, output: OpenOutput, partitions: Range<u32>) -> Result<Self> {
-        let least = shared.least()?;
+        let least = shared.ask_least();
         let mut state = shared.lock();
-        state.add_least(least);
+        if !state.add_least(least) {
+            return Err(out_of_memory(LEAST));
+        }
         let (id, wake) = state.open(&output, partitions);
         drop(state);
         shared.notify();

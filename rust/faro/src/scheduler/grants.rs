@@ -6,8 +6,7 @@ use super::guard::{Payload, caught_alone};
 use super::options::LEAST;
 use super::shared::Shared;
 use super::state::State;
-use crate::error::Result;
-use crate::limits::{Grants, out_of_memory};
+use crate::limits::Grants;
 
 /// What a step asks for, for each consumer, if that is more than a read. Smaller shares cut requests into many reads.
 const SHARE: u64 = 64 << 10;
@@ -25,11 +24,15 @@ impl State {
         self.has_request().then(|| wanted.min(granted.chunk).min(most))
     }
 
-    /// Adds what was granted for the least share of a new consumer.
-    pub(super) fn add_least(&mut self, least: Grants) {
-        self.granted.grants.merge(least);
+    /// Adds what was granted for the least share of a new consumer. If nothing was, the consumers that read ahead have to
+    /// spare it. Returns whether the new one has its share.
+    pub(super) fn add_least(&mut self, least: Grants) -> bool {
+        let granted = &mut self.granted;
+        granted.grants.merge(least);
         // The shares of the others are smaller now.
-        self.granted.is_short = true;
+        granted.is_short = true;
+        let open = self.consumers.len() as u64 + 1;
+        !granted.grants.has_budget() || granted.grants.held() >= open * LEAST
     }
 
     /// Takes out what is granted beyond the bytes that are held and the least share of each consumer, and the buffers
@@ -50,13 +53,13 @@ impl State {
 }
 
 impl Shared {
-    /// The least share of a new consumer.
-    pub(super) fn least(&self) -> Result<Grants> {
+    /// Asks for the least share of a new consumer.
+    pub(super) fn ask_least(&self) -> Grants {
         let mut least = Grants::new(self.options.memory_budget.clone());
-        match self.options.memory_budget.is_none() || least.try_grow(LEAST) {
-            true => Ok(least),
-            false => Err(out_of_memory(LEAST)),
+        if self.options.memory_budget.is_some() {
+            least.try_grow(LEAST);
         }
+        least
     }
 
     /// Asks the budget once for more memory, if the next read can use it. A refusal changes nothing: another step asks

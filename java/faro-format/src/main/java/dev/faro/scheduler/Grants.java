@@ -55,13 +55,19 @@ final class Grants {
         return budget == null ? bytes : bytes + LEAST - 1 & -LEAST;
     }
 
+    /** Asks for the memory of a consumer that is to be opened: {@link #LEAST} bytes. Without the lock. */
+    boolean askLeast() {
+        return Grant.tryGrow(budget, LEAST);
+    }
+
     /**
-     * Asks for the memory of a consumer that is to be opened: {@link #LEAST} bytes. Without the lock.
+     * Checks that there is memory for a consumer that is to be opened: it was granted, or the consumers that read ahead
+     * can spare it.
      *
-     * @throws FaroException {@code io} if it is refused
+     * @throws FaroException {@code io} if there is none
      */
-    void askLeast(InputFile file) throws FaroException {
-        if (!Grant.tryGrow(budget, LEAST)) {
+    void checkLeast(boolean yes, InputFile file) throws FaroException {
+        if (!yes && free() < LEAST) {
             throw file.io("memory for a consumer", new IOException("out of memory: it was refused"));
         }
     }
@@ -71,10 +77,10 @@ final class Grants {
         Grant.shrink(budget, LEAST);
     }
 
-    /** A consumer was opened, for which {@link #LEAST} bytes were granted. */
-    void opened() {
+    /** A consumer was opened. It has {@link #LEAST} bytes, which were granted for it or which others spare. */
+    void opened(boolean yes) {
         if (budget != null) {
-            granted += LEAST;
+            granted += yes ? LEAST : 0;
             claimed += LEAST;
         }
     }

@@ -129,16 +129,17 @@ public final class Scheduler implements Closeable {
         if (reader.output().files().data().brought() != null) {
             throw FaroException.invalidArgument("a reader that reads its files", "one that was made by Opening");
         }
-        ledger.grants.askLeast(reader.output().files().data());
+        boolean granted = ledger.grants.askLeast();
         Consumer consumer = null;
         boolean run;
         try {
             synchronized (ledger) {
-                consumer = open(reader, from, to);
+                ledger.grants.checkLeast(granted, reader.output().files().data());
+                consumer = open(reader, from, to, granted);
                 run = ledger.feedLater(consumer.account());
             }
         } finally {
-            if (consumer == null) {
+            if (consumer == null && granted) {
                 ledger.grants.giveLeastBack();
             }
         }
@@ -147,7 +148,7 @@ public final class Scheduler implements Closeable {
     }
 
     /** Opens a consumer. The caller holds the lock. */
-    private Consumer open(PartitionReader reader, int from, int to) throws FaroException {
+    private Consumer open(PartitionReader reader, int from, int to, boolean granted) throws FaroException {
         if (closed) {
             throw FaroException.invalidArgument("a scheduler that is open", "a closed one");
         }
@@ -161,7 +162,7 @@ public final class Scheduler implements Closeable {
         accounts.add(consumer.account());
         file.open++;
         ledger.counted++;
-        ledger.grants.opened();
+        ledger.grants.opened(granted);
         return consumer;
     }
 

@@ -250,12 +250,42 @@ class SchedulerBudgetTest {
         budget.checkEnd("closed");
     }
 
+    /** When the budget refuses more, memory that no consumer uses is enough for a new one. */
+    @Test
+    void aNewConsumerTakesWhatOthersSpare() throws Exception {
+        RecordingBudget budget = new RecordingBudget(MUCH);
+        try (Scheduler scheduler = make(OPTIONS, budget)) {
+            List<Consumer> open = new ArrayList<>(List.of(scheduler.partition(large, 0)));
+            int blocks = 0;
+            while (open.get(0).next()) {
+                blocks++;
+            }
+            budget.refuseFrom(budget.calls());
+            FaroException refused = assertThrows(FaroException.class, () -> {
+                while (open.size() <= budget.granted() / LEAST) {
+                    open.add(scheduler.partition(large, 0));
+                }
+            });
+            assertEquals(ErrorCode.IO, refused.code());
+            assertTrue(open.size() > 2, "none is spared");
+            for (Consumer consumer : open.subList(1, open.size())) {
+                int found = 0;
+                while (consumer.next()) {
+                    found++;
+                }
+                assertEquals(blocks, found);
+            }
+            open.forEach(Consumer::close);
+        }
+        budget.checkEnd("spared");
+    }
+
     /** Unused buffers are kept only as far as their memory is granted. */
     @Test
     void thePoolKeepsWhatIsGranted() throws Exception {
         Grants grants = new Grants(OPTIONS, new RecordingBudget(MUCH));
         PooledBuffers pool = new PooledBuffers(MUCH, grants);
-        grants.opened();
+        grants.opened(true);
         ByteBuffer first = pool.take(LEAST);
         pool.giveBack(first);
         assertSame(first, pool.take(LEAST), "kept");
