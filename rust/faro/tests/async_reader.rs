@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
@@ -250,7 +250,19 @@ fn large(place: &Place) -> Files {
 fn dropping_a_stream_cancels_its_reads() {
     let place = Place::new();
     let files = large(&place);
-    let (output, data) = output(&files, |bytes, size| Ok((bytes, size)));
+    // The fourth read of the data and those after it wait, so that some are under way when the stream is dropped.
+    let (answers, gate) = (
+        Arc::new(AtomicUsize::new(0)),
+        Arc::new((Mutex::new(false), Condvar::new())),
+    );
+    let opening = gate.clone();
+    let (output, data) = output(&files, move |bytes, size| {
+        if size > 1 << 20 && answers.fetch_add(1, Ordering::SeqCst) >= 3 {
+            let is_open = gate.0.lock().unwrap();
+            drop(gate.1.wait_while(is_open, |is_open| !*is_open).unwrap());
+        }
+        Ok((bytes, size))
+    });
     let options = FeedOptions::default().read_bytes(64 << 10).ahead_bytes(4 << 20);
     block_on(async {
         let reader = AsyncReader::open(output, options).await.unwrap();
@@ -259,6 +271,8 @@ fn dropping_a_stream_cancels_its_reads() {
         assert!(data.open.load(Ordering::SeqCst) > 0, "it reads ahead");
         drop(stream);
         assert_eq!(data.open.load(Ordering::SeqCst), 0);
+        *opening.0.lock().unwrap() = true;
+        opening.1.notify_all();
         let read_before = reader.figures().plain_bytes;
         assert!(read_before > 0 && reader.figures().reads == 0);
         let mut stream = reader.partition(0).unwrap();

@@ -110,6 +110,11 @@ impl OutputRegions {
         self.cache.lock().regions.contains_key(&(self.output, number))
     }
 
+    /// Whether a budget may refuse to keep a region.
+    pub(crate) fn has_budget(&self) -> bool {
+        self.cache.0.budget.is_some()
+    }
+
     /// Keeps a region, if it fits and the budget grants its memory.
     pub(crate) fn put(&self, number: u32, region: &Arc<RegionIndex>) {
         let Shared { capacity, budget, .. } = &*self.cache.0;

@@ -100,9 +100,19 @@ impl Digests {
         let mut is_granted = true;
         unpanicked(|| is_granted = room == 0 || grants.try_grow(room))?;
         if !is_granted {
-            return Err(out_of_memory(room));
+            // Another thread may have got it meanwhile.
+            let table = self.lock();
+            let kept = table.get(&number).map(|(digest, _)| digest.clone());
+            return kept.ok_or_else(|| out_of_memory(room));
         }
-        let digest = Arc::new(make()?);
+        let digest = match make() {
+            Ok(digest) => Arc::new(digest),
+            Err(error) => {
+                // The first fault counts.
+                let _ = unpanicked(|| grants.shrink_to(0));
+                return Err(error);
+            }
+        };
         unpanicked(|| grants.shrink_to(digest.memory_size()))?;
         let mut table = self.lock();
         if let Some((first, _)) = table.get(&number) {
@@ -110,6 +120,7 @@ impl Digests {
             // The grants are given back without the lock, after the digest is dropped.
             drop(table);
             drop(digest);
+            unpanicked(|| grants.shrink_to(0))?;
             return Ok(first);
         }
         table.insert(number, (digest.clone(), grants));

@@ -211,6 +211,8 @@ impl ByPartition {
             if self.rest.is_empty() {
                 return Ok(false);
             }
+            // Their memory is given back first.
+            self.extents = Extents::none(self.rest.start);
             self.extents = Extents::of_first(&self.checker.output, self.rest.clone(), self.few);
             self.windows.forget();
             self.own = 0..0;

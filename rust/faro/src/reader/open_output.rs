@@ -116,6 +116,11 @@ impl OpenOutput {
         Ok(region)
     }
 
+    /// Whether a budget may refuse to keep a region.
+    pub(super) fn is_budgeted(&self) -> bool {
+        self.opened.options.memory_budget.is_some() || self.cache().has_budget()
+    }
+
     /// Whether a region is in memory and needs no read.
     pub(crate) fn has_region(&self, number: u32) -> bool {
         self.cache().has(number)

@@ -68,13 +68,17 @@ impl Extents {
         } else {
             few.max((budget / size_of::<OwnExtent>() as u64) as usize)
         };
+        // Twice what the wanted partitions have on average: no more is asked for. A message has at least four bytes for
+        // each slot.
+        let (slots, all) = (index / 4, output.header().partition_count);
+        let share = u64::from(wanted.end - wanted.start) as f64 / f64::from(all.max(1));
+        most = most.min((2.0 * share * slots as f64) as usize).max(few);
         let mut grants = Grants::new(output.budget());
         // They are in memory twice while they are sorted.
         if most > few && !grants.try_grow(2 * ((most - few) * size_of::<OwnExtent>()) as u64) {
             most = few;
         }
-        // A message has at least four bytes for each slot.
-        let guess = u64::from(wanted.end - wanted.start).saturating_mul(most as u64) / (index / 4).max(1);
+        let guess = u64::from(wanted.end - wanted.start).saturating_mul(most as u64) / slots.max(1);
         let to = u64::from(wanted.start).saturating_add(guess.max(1));
         let mut collected = Collected {
             from: wanted.start,
@@ -90,7 +94,7 @@ impl Extents {
                     collected.add(&region);
                     if !region.shared().is_empty() {
                         // One that the budget refused to keep is not kept here either.
-                        let is_kept = in_memory && (!grants.has_budget() || output.has_region(region.sequence()));
+                        let is_kept = in_memory && (!output.is_budgeted() || output.has_region(region.sequence()));
                         shared.push((region.sequence(), is_kept.then_some(region)));
                     }
                 }
@@ -100,9 +104,12 @@ impl Extents {
                 }
             }
         }
+        let partitions = collected.from..collected.to;
+        let own = collected.by_partition();
+        grants.shrink_to((own.len().saturating_sub(few) * size_of::<OwnExtent>()) as u64);
         Extents {
-            partitions: collected.from..collected.to,
-            own: collected.by_partition(),
+            partitions,
+            own,
             shared,
             fault,
             _grants: grants,

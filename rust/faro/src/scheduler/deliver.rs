@@ -13,7 +13,11 @@ impl State {
     pub(super) fn deliver(&mut self, done: Done) -> (Vec<Listener>, Freed) {
         match done {
             Done::Read(job, outcome) => self.deliver_read(job, outcome),
-            Done::Find(found) => (self.deliver_found(*found).into_iter().collect(), Freed::default()),
+            Done::Find(found) => {
+                let mut freed = Freed::default();
+                freed.outputs.push(found.finder.output.opened.clone());
+                (self.deliver_found(*found).into_iter().collect(), freed)
+            }
         }
     }
 
@@ -64,7 +68,8 @@ impl State {
         if job.read.parts.len() > 1 {
             self.buffers.push(job.buffer);
         }
-        let freed = if is_left { self.free() } else { Freed::default() };
+        let mut freed = if is_left { self.free() } else { Freed::default() };
+        freed.outputs.push(job.opened);
         (listeners, freed)
     }
 

@@ -3,6 +3,8 @@
 use super::SchedulerOptions;
 use super::read_buffer::ReadBuffer;
 use crate::limits::Grants;
+use crate::reader::Opened;
+use std::sync::Arc;
 
 /// What the budget has granted for bytes that are read and not taken. Without a budget nothing of this is used.
 #[derive(Default)]
@@ -34,12 +36,14 @@ impl Granted {
     }
 }
 
-/// Memory that is free, and grants for it. It is dropped without the lock, since that calls the engine's budget.
+/// Memory that is free, and grants for it. It is dropped without the lock, since that calls the engine's budget. The end
+/// of the last handle of an output does, too.
 #[derive(Default)]
 #[must_use]
 pub(super) struct Freed {
     _buffers: Vec<ReadBuffer>,
     _grants: Grants,
+    pub outputs: Vec<Arc<Opened>>,
 }
 
 impl Freed {
@@ -47,6 +51,7 @@ impl Freed {
         Freed {
             _buffers: buffers,
             _grants: grants,
+            outputs: Vec::new(),
         }
     }
 }

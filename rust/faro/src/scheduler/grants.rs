@@ -56,8 +56,13 @@ impl Shared {
     /// Asks for the least share of a new consumer.
     pub(super) fn ask_least(&self) -> Grants {
         let mut least = Grants::new(self.options.memory_budget.clone());
-        if self.options.memory_budget.is_some() {
-            least.try_grow(LEAST);
+        if self.options.memory_budget.is_some() && !least.try_grow(LEAST) {
+            // Buffers that no read uses make room.
+            let idle = std::mem::take(&mut self.lock().buffers);
+            if !idle.is_empty() {
+                drop(idle);
+                least.try_grow(LEAST);
+            }
         }
         least
     }
@@ -88,10 +93,13 @@ impl Shared {
             drop(state);
             return caught_alone(|| drop(more)).and(asked).err();
         }
+        let is_granted = more.held() > 0;
         state.granted.grants.merge(more);
         drop(state);
-        // Another thread may read now, too.
-        self.notify();
+        if is_granted {
+            // Another thread may read now, too. After a refusal it would ask, and so wake this one again.
+            self.notify();
+        }
         asked.err()
     }
 }

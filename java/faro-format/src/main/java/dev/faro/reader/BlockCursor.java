@@ -9,6 +9,7 @@ import dev.faro.internal.block.Context;
 import dev.faro.internal.reader.ExtentReaders;
 import dev.faro.internal.reader.OutputReader;
 import java.io.Closeable;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
@@ -81,6 +82,15 @@ public final class BlockCursor implements Closeable {
             return true;
         } catch (FaroException e) {
             throw fail(e);
+        } catch (RuntimeException | Error e) {
+            // A budget or a storage has failed in the middle of the step: another call would pass over blocks.
+            failure = output.files().data().io("to read on", new IOException(e));
+            try {
+                close();
+            } catch (RuntimeException second) {
+                e.addSuppressed(second);
+            }
+            throw e;
         }
     }
 

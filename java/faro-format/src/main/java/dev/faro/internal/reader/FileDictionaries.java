@@ -59,8 +59,17 @@ public final class FileDictionaries implements Dictionaries {
             }
         }
         // Its bytes, and the tables of the decoder.
-        long bytes = 2 * (directory.get().dictionarySize(number - 1) & 0xFFFFFFFFL);
-        if (!Grant.tryGrow(budget, bytes)) {
+        long size = directory.get().dictionarySize(number - 1) & 0xFFFFFFFFL;
+        // One that is too large is refused when it is read.
+        long bytes = size > limits.maxDictionarySize() ? 0 : 2 * size;
+        if (bytes > 0 && !Grant.tryGrow(budget, bytes)) {
+            synchronized (digests) {
+                // Another thread may have got it meanwhile.
+                DictionaryDigest known = digests.get(number);
+                if (known != null) {
+                    return known;
+                }
+            }
             throw files.data().io("memory for a dictionary", new IOException("out of memory: it was refused"));
         }
         boolean kept = false;
@@ -78,7 +87,7 @@ public final class FileDictionaries implements Dictionaries {
                 return digest;
             }
         } finally {
-            if (!kept) {
+            if (!kept && bytes > 0) {
                 Grant.shrink(budget, bytes);
             }
         }
