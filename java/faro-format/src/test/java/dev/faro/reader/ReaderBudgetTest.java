@@ -229,6 +229,18 @@ class ReaderBudgetTest {
         assertTrue(thrown > 20, thrown + " thrown");
     }
 
+    /** A second call after a failure in the middle of a step must not pass over blocks. */
+    @Test
+    void aCursorThatTheBudgetStoppedHasFailed() throws Exception {
+        RecordingBudget budget = new RecordingBudget(MUCH).fail(0);
+        try (Reader reader = Reader.open(name, ReaderOptions.DEFAULT.withMemoryBudget(budget));
+                BlockCursor blocks = reader.byPartition(0, reader.header().partitionCount())) {
+            assertThrows(IllegalStateException.class, blocks::next);
+            assertEquals(ErrorCode.IO, assertThrows(FaroException.class, blocks::next).code());
+        }
+        budget.checkEnd("stopped");
+    }
+
     /** A refused window reads what the next block needs; a granted one reads all blocks at once. */
     @Test
     void aWindowIsAskedFor() throws Exception {
