@@ -7,7 +7,7 @@ mod script;
 
 use budget::{Flaw, Limited};
 use common::{Place, check, code, contents, is_out_of_memory, open, options};
-use faro::{ErrorCode, Layout, MemoryBudget, Result, Writer, WriterOptions};
+use faro::{ErrorCode, Layout, MemoryBudget, ReaderOptions, Result, Writer, WriterOptions};
 use proptest::prelude::*;
 use script::{call, fit, make, unfinished};
 use std::io::ErrorKind;
@@ -288,4 +288,64 @@ fn writers_that_share_a_budget_stay_below_its_limit() {
     assert_eq!(budget.held(), 0);
     assert!(budget.most() > 4 * one + 6 * MIB);
     assert!(!budget.try_grow(u64::MAX / 2));
+}
+
+/// Rows of batches are asked for. A refused batch is not taken, and can be written again.
+#[cfg(feature = "arrow")]
+#[test]
+fn an_arrow_writer_asks_for_its_rows() {
+    use arrow::array::{Int64Array, RecordBatch};
+    use faro::ArrowWriter;
+
+    let batch = |from: i64| {
+        let column = Int64Array::from_iter_values(from..from + 1000);
+        RecordBatch::try_from_iter([("n", Arc::new(column) as _)]).unwrap()
+    };
+    let partitions: Vec<u32> = (0..1000).map(|row| row % 4).collect();
+    let write = |budget: &Arc<Limited>| {
+        let place = Place::new();
+        let options = WriterOptions::new(4).buffer_size(70_000).memory_budget(budget.clone());
+        let mut writer = ArrowWriter::create(place.name(), batch(0).schema(), options).unwrap();
+        let mut refusals = 0;
+        for number in 0..10 {
+            // The last is larger than the buffer.
+            let (batch, partitions) = match number {
+                9 => {
+                    let large: Vec<_> = (0..6).map(|at| batch(9000 + 1000 * at)).collect();
+                    let large = arrow::compute::concat_batches(&large[0].schema(), &large).unwrap();
+                    (large, partitions.repeat(6))
+                }
+                number => (batch(1000 * number), partitions.clone()),
+            };
+            while let Err(error) = writer.write(&batch, &partitions) {
+                assert!(is_out_of_memory(&error), "{error}");
+                refusals += 1;
+                assert!(refusals < 100);
+            }
+            if number == 5 {
+                writer.flush().unwrap();
+            }
+        }
+        let (_, reader) = writer.finish_and_open(ReaderOptions::default()).unwrap();
+        assert_eq!(budget.held(), 0);
+        let mut rows = Vec::new();
+        for partition in reader.partitions() {
+            for batch in reader.batches(partition).unwrap() {
+                let batch = batch.unwrap();
+                let column = batch.column(0).as_any().downcast_ref::<Int64Array>().unwrap();
+                rows.extend_from_slice(column.values());
+            }
+        }
+        rows.sort_unstable();
+        assert_eq!(rows, (0..15_000).collect::<Vec<_>>());
+        refusals
+    };
+    let counting = Limited::new(u64::MAX);
+    assert_eq!(write(&counting), 0);
+    assert!(counting.most() > 70_000);
+    let mut refused = 0;
+    for at in 0..counting.calls() {
+        refused += write(&Limited::with_flaw(u64::MAX, Some((at, Flaw::RefusesOne))));
+    }
+    assert!(refused > 0);
 }

@@ -54,6 +54,10 @@ pub(super) struct OwnRows {
 }
 
 impl OwnRows {
+    pub(super) fn is_empty(&self) -> bool {
+        self.partitions.is_empty()
+    }
+
     pub(super) fn push(
         &mut self,
         schema: &SchemaRef,

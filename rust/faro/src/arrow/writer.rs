@@ -5,6 +5,7 @@ use super::plain::{Rewrite, detached, size_of, unpacked_schema};
 use super::rows::{OwnRows, SharedRows};
 use crate::bytes::Framing;
 use crate::error::{Error, ErrorCode, Result};
+use crate::limits::{Grants, out_of_memory};
 use crate::reader::{Reader, ReaderOptions};
 use crate::writer::{RegionWriter, Summary, Writer, WriterOptions};
 use arrow::array::RecordBatch;
@@ -20,6 +21,10 @@ const ROW_COST: u64 = 20;
 ///
 /// Rows wait in memory, up to `buffer_size` bytes, until they become a region. Dictionary columns are replaced by their
 /// values (FRM-3). With the option `ordered`, each partition reads its rows in the order of the calls.
+///
+/// With the option `memory_budget`, it asks for the memory of a batch's rows before it takes them. After a refusal, the
+/// rows that wait become a region; if it is refused again, the call is, and the batch was not taken (WRT-14). With the
+/// option `single_below`, an output with rows is a pair, because rows are written as regions (WRT-13).
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -56,6 +61,8 @@ pub struct ArrowWriter {
     shared: Vec<SharedRows>,
     /// The charges of the waiting rows, in bytes.
     charged: u64,
+    /// What is granted for waiting rows.
+    grants: Grants,
     state: State,
 }
 
@@ -91,6 +98,7 @@ impl ArrowWriter {
             own: OwnRows::default(),
             shared: Vec::new(),
             charged: 0,
+            grants: Grants::new(options.memory_budget.clone()),
             state: State::Open,
             writer: Writer::create(base, options)?,
         })
@@ -106,7 +114,8 @@ impl ArrowWriter {
     /// # Errors
     /// `invalid-argument` for another schema, or for partitions that the file does not have or that are not one for
     /// each row (WRT-1); `limit-exceeded` for a row that is too large for a block (WRT-3). Nothing of the batch is
-    /// written then. `io` when a region cannot be written, which is final.
+    /// written then, nor after `io` with the source [`std::io::ErrorKind::OutOfMemory`]: the budget refused memory, and the
+    /// call may be repeated. Any other `io`, when a region cannot be written, is final.
     pub fn write(&mut self, batch: &RecordBatch, partitions: &[u32]) -> Result<()> {
         self.check_open()?;
         if partitions.len() != batch.num_rows() {
@@ -118,11 +127,13 @@ impl ArrowWriter {
         if batch.num_rows() == 0 {
             return Ok(());
         }
+        let pieces = self.pieces(&batch);
+        self.reserve(pieces.iter().map(cost_of))?;
         if self.ordered && !self.shared.is_empty() {
             self.close_region()?;
         }
         let (schema, mut at) = (self.schema.clone(), 0);
-        for piece in self.pieces(&batch) {
+        for piece in pieces {
             let (rows, cost) = (piece.num_rows(), cost_of(&piece));
             self.make_room(cost)?;
             self.own
@@ -164,9 +175,11 @@ impl ArrowWriter {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        let schema = self.schema.clone();
-        for piece in self.pieces(&batch) {
-            let cost = cost_of(&piece) + members.as_ref().map_or(0, |members| 4 * members.len() as u64);
+        let (schema, pieces) = (self.schema.clone(), self.pieces(&batch));
+        let beside = members.as_ref().map_or(0, |members| 4 * members.len() as u64);
+        self.reserve(pieces.iter().map(|piece| cost_of(piece) + beside))?;
+        for piece in pieces {
+            let cost = cost_of(&piece) + beside;
             self.make_room(cost)?;
             // SRT-4: only the last extent, to keep the order.
             let last = if self.ordered {
@@ -204,7 +217,9 @@ impl ArrowWriter {
     /// `io` when it cannot be written, which is final.
     pub fn flush(&mut self) -> Result<()> {
         self.check_open()?;
-        self.close_region()
+        self.close_region()?;
+        self.grants.shrink_to(0);
+        Ok(())
     }
 
     /// Closes the region, writes footer and tail, and publishes the files under their final names.
@@ -227,6 +242,7 @@ impl ArrowWriter {
     fn finish_by<T>(&mut self, finish: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
         self.check_open()?;
         self.close_region()?;
+        self.grants.shrink_to(0);
         let finished = finish(&mut self.writer);
         // A limit of the reader is reported after the writer has finished.
         self.state = match &finished {
@@ -243,7 +259,8 @@ impl ArrowWriter {
     pub fn abort(&mut self) -> Result<()> {
         self.state = State::Closed;
         self.own = OwnRows::default();
-        self.shared.clear();
+        self.shared = Vec::new();
+        self.grants.shrink_to(0);
         self.writer.abort()
     }
 
@@ -327,6 +344,33 @@ impl ArrowWriter {
             .collect()
     }
 
+    /// Asks for the memory of rows before any of them is taken: as much as waits at any time until all are taken.
+    fn reserve(&mut self, costs: impl Iterator<Item = u64>) -> Result<()> {
+        if !self.grants.has_budget() {
+            return Ok(());
+        }
+        self.writer.begin_memory()?;
+        let (total, largest) = costs.fold((0u64, 0), |(total, largest), cost| {
+            (total.saturating_add(cost), cost.max(largest))
+        });
+        let most = self.buffer_size.max(largest);
+        if self.grow_to(self.charged.saturating_add(total).min(most)) {
+            return Ok(());
+        }
+        self.close_region()?;
+        self.grants.shrink_to(0);
+        let needed = total.min(most);
+        match self.grow_to(needed) {
+            true => Ok(()),
+            false => Err(out_of_memory(needed)),
+        }
+    }
+
+    fn grow_to(&mut self, bytes: u64) -> bool {
+        let more = bytes.saturating_sub(self.grants.held());
+        more == 0 || self.grants.try_grow(more)
+    }
+
     /// Closes the region if it has no room for `cost` more bytes (SRT-1).
     fn make_room(&mut self, cost: u64) -> Result<()> {
         if self.charged > 0 && self.charged.saturating_add(cost) > self.buffer_size {
@@ -351,6 +395,9 @@ impl ArrowWriter {
 
     /// Writes the rows of the buffer as a region (SRT-7, SRT-8).
     fn write_region(&mut self) -> Result<()> {
+        if self.own.is_empty() && self.shared.is_empty() {
+            return Ok(());
+        }
         let (first, count, rotation) = (self.first_partition, self.partition_count, self.rotation);
         let slot = |named: usize, partition: u32| {
             let at = partition - first;

@@ -23,7 +23,7 @@ impl Writer {
     }
 
     /// Asks for the working memory before the first record or region.
-    pub(super) fn begin_memory(&mut self) -> Result<()> {
+    pub(crate) fn begin_memory(&mut self) -> Result<()> {
         self.memory.begin(&self.options)
     }
 
@@ -124,6 +124,7 @@ impl Writer {
     pub(super) fn end_with(&mut self, state: State) {
         self.set_state(state);
         self.release_buffer();
+        self.builder.free();
         self.memory.end();
     }
 }
