@@ -6,10 +6,14 @@ use faro::storage::{
     check_stored_file,
 };
 use faro::{ErrorCode, FileRole, Layout, Reader, ReaderOptions, Writer, WriterOptions};
+use futures_core::stream::BoxStream;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt};
+use object_store::{
+    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult,
+};
 use std::io;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
@@ -176,4 +180,125 @@ fn a_call_from_a_task_of_the_runtime_fails_and_does_not_panic() {
         drop(new);
     });
     assert_eq!(names(&runtime, &store), [""; 0]);
+}
+
+#[test]
+fn a_thread_of_spawn_blocking_may_write_and_read() {
+    let runtime = runtime();
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    let (destination, handle) = (
+        ObjectDestination::new(store.clone(), "blocking", runtime.handle().clone()),
+        runtime.handle().clone(),
+    );
+    let task = runtime.spawn_blocking(move || {
+        let mut writer = Writer::create_in(destination, WriterOptions::new(7).layout(Layout::Single)).unwrap();
+        writer.write(3, b"a record").unwrap();
+        writer.finish().unwrap();
+        let at = path("blocking", FileRole::Single);
+        let file: Arc<dyn AsyncStoredFile> = Arc::new(ObjectFile::new(store, at));
+        let output = StoredOutput::single(Box::new(BlockingFile::new(file, handle)));
+        let reader = Reader::open_stored(output, ReaderOptions::default()).unwrap();
+        reader.records(3).unwrap().count()
+    });
+    assert_eq!(runtime.block_on(task).unwrap(), 1);
+}
+
+#[test]
+fn a_runtime_that_nobody_runs_is_refused() {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    let mut destination = ObjectDestination::new(store, "one", runtime.handle().clone());
+    let mut new = destination.create(FileRole::Single).unwrap();
+    new.append(b"bytes").unwrap();
+    let error = new.publish(false).unwrap_err();
+    assert!(error.to_string().contains("threads of its own"), "{error}");
+}
+
+/// A store that does what it is asked to, and loses the answers to requests that give an object a final name.
+#[derive(Debug)]
+struct Losing(InMemory);
+
+impl std::fmt::Display for Losing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a store that loses answers")
+    }
+}
+
+fn lost<T>(answer: object_store::Result<T>) -> object_store::Result<T> {
+    answer.and(Err(object_store::Error::Generic {
+        store: "losing",
+        source: "the answer is lost".into(),
+    }))
+}
+
+#[async_trait::async_trait]
+impl ObjectStore for Losing {
+    async fn put_opts(&self, to: &Path, bytes: PutPayload, options: PutOptions) -> object_store::Result<PutResult> {
+        lost(self.0.put_opts(to, bytes, options).await)
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        to: &Path,
+        options: PutMultipartOptions,
+    ) -> object_store::Result<Box<dyn MultipartUpload>> {
+        self.0.put_multipart_opts(to, options).await
+    }
+
+    async fn get_opts(&self, from: &Path, options: GetOptions) -> object_store::Result<GetResult> {
+        self.0.get_opts(from, options).await
+    }
+
+    fn delete_stream(
+        &self,
+        names: BoxStream<'static, object_store::Result<Path>>,
+    ) -> BoxStream<'static, object_store::Result<Path>> {
+        self.0.delete_stream(names)
+    }
+
+    fn list(&self, under: Option<&Path>) -> BoxStream<'static, object_store::Result<ObjectMeta>> {
+        self.0.list(under)
+    }
+
+    async fn list_with_delimiter(&self, under: Option<&Path>) -> object_store::Result<ListResult> {
+        self.0.list_with_delimiter(under).await
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> object_store::Result<()> {
+        lost(self.0.copy_opts(from, to, options).await)
+    }
+}
+
+/// What a failed writer has put under a final name does not stay, even if it does not know that it is there.
+#[test]
+fn an_object_whose_answer_was_lost_is_removed() {
+    let runtime = runtime();
+    let store: Arc<dyn ObjectStore> = Arc::new(Losing(InMemory::new()));
+    for (layout, large) in [
+        (Layout::Single, false),
+        (Layout::Single, true),
+        (Layout::Paired, false),
+        (Layout::Paired, true),
+    ] {
+        let destination = ObjectDestination::new(store.clone(), "lost", runtime.handle().clone());
+        let options = WriterOptions::new(7).layout(layout).buffer_size(4 << 20);
+        let mut writer = Writer::create_in(destination, options).unwrap();
+        match large {
+            true => write_large(&mut writer, b""),
+            false => writer.write(3, b"a record").unwrap(),
+        }
+        let error = writer.finish().unwrap_err();
+        assert_eq!(error.code, ErrorCode::Io, "{error}");
+        drop(writer);
+        assert_eq!(names(&runtime, &store), [""; 0], "{layout:?}, {large}");
+    }
+    // The object of another writer stays.
+    let other = path("lost", FileRole::Single);
+    runtime.block_on(async { drop(store.put(&other, vec![7; 200].into()).await) });
+    let destination = ObjectDestination::new(store.clone(), "lost", runtime.handle().clone());
+    let mut new = destination.clone().create(FileRole::Single).unwrap();
+    new.append(&[8; 200]).unwrap();
+    new.publish(false).unwrap_err();
+    new.remove().unwrap();
+    assert_eq!(get(&runtime, &store, &other).unwrap(), Some(vec![7; 200]));
 }

@@ -5,6 +5,7 @@ use super::destination::{Destination, NewFile};
 use super::object_file::{ObjectFile, told};
 use super::runtime::wait_for;
 use super::stored_file::StoredFile;
+use crate::bytes::FileHeader;
 use crate::error::FileRole;
 use object_store::path::Path as ObjectPath;
 // From version 0.13 on, some calls are those of the trait `ObjectStoreExt`, which 0.12 does not have.
@@ -24,13 +25,18 @@ const PART: usize = 8 << 20;
 const IN_FLIGHT: usize = 4;
 
 /// Writes an output to an object store, of the crate `object_store`. The runtime of tokio sends the requests, and the
-/// writer's thread waits for them; it must not be one of the runtime's threads.
+/// writer's thread waits for them: it must be a thread that may block, not a task of a runtime. The runtime must have
+/// threads of its own (`multi_thread`).
 ///
-/// A file of less than 8 MiB is one request, which is refused if the name exists. A larger file is sent in parts under a
+/// A file of at most 8 MiB is one request, which is refused if the name exists. A larger file is sent in parts under a
 /// temporary name (`NAME.data.UUID.tmp`), and copied to its name inside the store. A store without a copy that is refused
 /// when the name exists (S3 needs the setting `copy_if_not_exists`) is asked for the name before the copy: then of two
 /// writers that publish large files of one name in the same moment, both may succeed, and readers may find a pair that
-/// does not match. Give each attempt a name of its own.
+/// does not match. Give each attempt a name of its own. S3 copies at most 5 GB in one request, so a larger file cannot be
+/// published there.
+///
+/// A large file takes up to 40 MiB: the part that is being filled, and 4 that are on their way. No budget is asked for
+/// them.
 ///
 /// A process that dies leaves no object under the names of the output. It may leave parts, and an object with a
 /// temporary name, which a rule of the bucket should remove.
@@ -86,7 +92,9 @@ impl Destination for ObjectDestination {
             buffer: Vec::new(),
             upload: None,
             parts: VecDeque::new(),
-            published: None,
+            beginning: Vec::new(),
+            size: 0,
+            named: None,
         }))
     }
 
@@ -115,13 +123,11 @@ struct ObjectNewFile {
     /// The upload in parts, once there is more than one part.
     upload: Option<Box<dyn MultipartUpload>>,
     parts: VecDeque<JoinHandle<Result<()>>>,
-    /// What the object is, once it has its name.
-    published: Option<Published>,
-}
-
-#[derive(Debug)]
-struct Published {
-    e_tag: Option<String>,
+    /// The beginning of the file, with its header, and the size of the file: they tell the object from those of others.
+    beginning: Vec<u8>,
+    size: u64,
+    /// The ETag of the object, if it is known, once the object may have its name.
+    named: Option<Option<String>>,
 }
 
 impl ObjectNewFile {
@@ -159,9 +165,10 @@ impl ObjectNewFile {
                 .await
                 .map_err(told)
         };
-        let e_tag = wait_for(&self.runtime, put)?.e_tag;
-        self.published = Some(Published { e_tag });
-        Ok(())
+        // Whatever the answer is: it may be lost.
+        let answer = wait_for(&self.runtime, put);
+        self.named = Some(answer.as_ref().ok().and_then(|put| put.e_tag.clone()));
+        answer.map(drop)
     }
 
     /// Publishes an object that was sent in parts.
@@ -174,23 +181,37 @@ impl ObjectNewFile {
             return Ok(());
         };
         let (store, from, to) = (self.store.clone(), self.temporary.clone(), self.path.clone());
+        let mut named = None;
         let published = wait_for(&self.runtime, async {
             if let Err(error) = upload.complete().await {
                 let _ = upload.abort().await;
                 return Err(told(error));
             }
+            named = Some(None);
             let copied = copy(&*store, &from, &to, replace).await;
             // If that fails, the temporary object stays, which no reader opens.
             let _ = store.delete(&from).await;
-            copied.map_err(told)?;
-            let e_tag = store.head(&to).await.map_err(told)?.e_tag;
-            Ok(Published { e_tag })
-        })?;
-        self.published = Some(published);
-        Ok(())
+            copied.map_err(told)
+        });
+        self.named = named;
+        published
     }
 
-    /// Gives up what was sent: in the background, since a drop must not wait.
+    /// Whether the object with our name is this file: it has the ETag that publishing returned, or else the size and the
+    /// header with the `file_id`.
+    async fn is_ours(&self, e_tag: Option<&str>) -> Result<bool> {
+        let found = self.store.head(&self.path).await?;
+        if let (Some(own), Some(found)) = (e_tag, &found.e_tag) {
+            return Ok(own == found);
+        }
+        if found.size != self.size {
+            return Ok(false);
+        }
+        let beginning = self.store.get_range(&self.path, 0..self.beginning.len() as u64).await?;
+        Ok(beginning == self.beginning)
+    }
+
+    /// Gives up what was sent. In a task that must not wait, it is done in the background.
     fn give_up(&mut self) {
         self.buffer = Vec::new();
         for part in self.parts.drain(..) {
@@ -202,7 +223,11 @@ impl ObjectNewFile {
             };
             match Handle::try_current() {
                 Ok(_) => drop(self.runtime.spawn(aborted)),
-                Err(_) => self.runtime.block_on(aborted),
+                // If that fails, the parts stay, which no reader opens.
+                Err(_) => drop(wait_for(&self.runtime, async {
+                    aborted.await;
+                    Ok(())
+                })),
             }
         }
     }
@@ -233,6 +258,9 @@ impl NewFile for ObjectNewFile {
     }
 
     fn append(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        let missing = FileHeader::SIZE - self.beginning.len();
+        self.beginning.extend_from_slice(&bytes[..missing.min(bytes.len())]);
+        self.size += bytes.len() as u64;
         loop {
             let room = PART - self.buffer.len();
             if bytes.len() <= room {
@@ -261,17 +289,18 @@ impl NewFile for ObjectNewFile {
 
     fn remove(&mut self) -> io::Result<()> {
         self.give_up();
-        let Some(published) = self.published.take() else {
+        let Some(e_tag) = &self.named else {
             return Ok(());
         };
-        let (store, path) = (self.store.clone(), self.path.clone());
         wait_for(&self.runtime, async {
-            match store.head(&path).await {
-                Ok(found) if found.e_tag == published.e_tag => store.delete(&path).await.map_err(told),
-                Ok(_) | Err(Error::NotFound { .. }) => Ok(()),
+            match self.is_ours(e_tag.as_deref()).await {
+                Ok(true) => self.store.delete(&self.path).await.map_err(told),
+                Ok(false) | Err(Error::NotFound { .. }) => Ok(()),
                 Err(error) => Err(told(error)),
             }
-        })
+        })?;
+        self.named = None;
+        Ok(())
     }
 
     fn open(&self) -> io::Result<Box<dyn StoredFile>> {
