@@ -25,6 +25,10 @@ fn write_two_regions(writer: &mut Writer) -> Result<()> {
 
 /// The calls for a whole output. Consecutive writes count as one.
 fn calls_of(options: WriterOptions) -> Vec<String> {
+    let elsewhere = Place::new();
+    // The first output of a process finds out whether the device has hard links.
+    let first = Writer::create(elsewhere.name(), options.clone()).and_then(|mut first| write_two_regions(&mut first));
+    first.unwrap();
     let place = Place::new();
     let write = || write_two_regions(&mut Writer::create(place.name(), options)?);
     let (result, mut calls) = recorded(0..0, write);

@@ -267,6 +267,7 @@ impl Recovery {
             .map(|file| Naming {
                 temporary: &file.path,
                 last: &file.last,
+                device: None,
             })
             .collect();
         let replace = match self.group.layout {

@@ -306,6 +306,11 @@ impl OutputFile {
         Ok(InputFile::new(file, self.role))
     }
 
+    /// The number of a local file's device, while it is a living writer's file.
+    pub(crate) fn device(&self) -> Option<u64> {
+        self.living.as_ref().map(Living::device)
+    }
+
     pub(crate) fn role(&self) -> FileRole {
         self.role
     }
@@ -326,18 +331,21 @@ impl OutputFile {
         if self.discarded || !self.born.is_here() {
             return;
         }
-        if let Place::Stored(_) = self.place {
-            self.discarded = true;
-            // If that fails, it stays as it is (WRT-6).
-            let _ = self.in_storage(|file| file.remove());
-        } else {
-            // Not if the name belongs to another file by now, or this file was renamed.
-            if self.has_its_name() {
+        self.discarded = true;
+        match self.place {
+            Place::Stored(_) => {
                 // If that fails, it stays as it is (WRT-6).
-                let _ = std::fs::remove_file(&self.path);
+                let _ = self.in_storage(|file| file.remove());
             }
-            self.discarded = true;
-            self.release();
+            Place::Local(_) => {
+                // Not if the name belongs to another file by now, or this file was renamed.
+                if self.has_its_name() {
+                    // If that fails, it stays as it is (WRT-6).
+                    let _ = std::fs::remove_file(&self.path);
+                }
+                self.release();
+            }
+            Place::None => {}
         }
     }
 

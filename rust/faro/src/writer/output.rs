@@ -355,6 +355,7 @@ impl Output {
             .map(|(file, (_, last))| Naming {
                 temporary: file.path(),
                 last,
+                device: file.device(),
             })
             .collect();
         let replace = match (self.overwrite, &self.files) {
@@ -375,15 +376,21 @@ impl Output {
 
     /// Closes the files, which are finished.
     pub(crate) fn close(&mut self) {
-        self.rival = None;
+        self.forget_storage();
         self.index.close();
         if let Some(data) = &mut self.data {
             data.close();
         }
     }
 
+    /// Drops the storage, of which nothing more is asked.
+    fn forget_storage(&mut self) {
+        (self.undecided, self.rival) = (None, None);
+    }
+
     /// Hands the finished files over to a reader: the index or single file, and the data file of a pair.
     pub(crate) fn hand_over(&mut self) -> Result<(InputFile, Option<InputFile>)> {
+        self.forget_storage();
         let data = self.data.as_mut().map(OutputFile::hand_over).transpose()?;
         Ok((self.index.hand_over()?, data))
     }
@@ -405,6 +412,7 @@ impl Output {
 
     /// Removes the files, whatever names they have. Files that cannot be removed stay.
     pub(crate) fn discard(&mut self) {
+        self.forget_storage();
         let Ok(_lock) = self.lock_to_remove() else {
             // WRT-6: without the lock, files with final names stay.
             self.keep(true);

@@ -30,6 +30,13 @@ impl Living {
     }
 }
 
+impl Living {
+    /// The number of the file's device.
+    pub(crate) fn device(&self) -> u64 {
+        self.0.0
+    }
+}
+
 impl Drop for Living {
     fn drop(&mut self) {
         let closed = living().remove(&self.0);

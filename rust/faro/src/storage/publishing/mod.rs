@@ -16,13 +16,17 @@ pub(crate) use record_lock::{Locked, lock_file, unlock_file};
 
 use living::FileKey;
 use rename_new::rename_new;
+use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file that is about to get its final name.
 pub(crate) struct Naming<'a> {
     pub temporary: &'a Path,
     pub last: &'a Path,
+    /// The number of the device, if it is known.
+    pub device: Option<u64>,
 }
 
 /// Whether files with the final names may be replaced, and how.
@@ -65,12 +69,25 @@ pub(crate) fn give_names(names: &[Naming<'_>], lock: &Path, replace: Replace) ->
     Ok(())
 }
 
-/// Gives a file a name that is free (PUB-3): by one rename where the system has it, else by a hard link.
+/// The devices that have hard links, as this process has seen.
+static LINKED: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+
+fn linked() -> MutexGuard<'static, BTreeSet<u64>> {
+    LINKED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives a file a name that is free (PUB-3): by a hard link, or by one rename where the system has it, on a device that
+/// has hard links. On others, writers look and rename under the lock, which that rename would not respect.
 fn give_free_name(name: &Naming<'_>) -> io::Result<()> {
-    match rename_new(name.temporary, name.last) {
-        Err(error) if error.kind() == ErrorKind::Unsupported => link(name),
-        done => done,
+    if name.device.is_some_and(|device| linked().contains(&device)) {
+        match rename_new(name.temporary, name.last) {
+            Err(error) if error.kind() == ErrorKind::Unsupported => {}
+            done => return done,
+        }
     }
+    link(name)?;
+    linked().extend(name.device);
+    Ok(())
 }
 
 fn link(name: &Naming<'_>) -> io::Result<()> {

@@ -76,7 +76,11 @@ fn pair(folder: &Path) -> [(PathBuf, PathBuf); 2] {
 fn give(folder: &Path, files: &[(PathBuf, PathBuf)], overwrite: bool) -> Result<(), (usize, ErrorKind)> {
     let names: Vec<_> = files
         .iter()
-        .map(|(temporary, last)| Naming { temporary, last })
+        .map(|(temporary, last)| Naming {
+            temporary,
+            last,
+            device: None,
+        })
         .collect();
     let replace = if overwrite { Replace::Pair } else { Replace::Nothing };
     give_names(&names, &folder.join("a.faro-lock"), replace).map_err(|(at, error)| (at, error.kind()))
@@ -118,6 +122,7 @@ fn neither_the_rename_nor_the_link_takes_a_name_that_exists() {
         let name = Naming {
             temporary: &temporary,
             last: &last,
+            device: None,
         };
         put(folder.path(), "a.data", "another's");
         let done = give(&name).map_err(|error| error.kind());
@@ -130,6 +135,24 @@ fn neither_the_rename_nor_the_link_takes_a_name_that_exists() {
         give(&name).unwrap();
         assert_eq!(text(&last).as_deref(), Some("new data"));
         assert!(!temporary.exists());
+    }
+}
+
+/// The rename is for devices that have been seen to have hard links (PUB-3).
+#[test]
+fn a_device_is_known_after_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let device = u64::MAX;
+    for (at, known) in [(0, false), (1, true)] {
+        assert_eq!(linked().contains(&device), known);
+        let (temporary, last) = &pair(folder.path())[at];
+        give_free_name(&Naming {
+            temporary,
+            last,
+            device: Some(device),
+        })
+        .unwrap();
+        assert!(last.exists() && !temporary.exists());
     }
 }
 
@@ -150,6 +173,7 @@ fn a_name_that_is_another_files_by_now_is_not_taken_back() {
     let names = [Naming {
         temporary: &files[0].0,
         last: &files[0].1,
+        device: None,
     }];
     let key = key_of(&files[0].0);
     put(folder.path(), "a.data", "another's");
@@ -161,7 +185,11 @@ fn a_name_that_is_another_files_by_now_is_not_taken_back() {
 fn without_hard_links_names_are_looked_at_under_the_lock() {
     let folder = tempfile::tempdir().unwrap();
     let files = pair(folder.path());
-    let names = files.each_ref().map(|(temporary, last)| Naming { temporary, last });
+    let names = files.each_ref().map(|(temporary, last)| Naming {
+        temporary,
+        last,
+        device: None,
+    });
     let lock = folder.path().join("a.faro-lock");
     put(folder.path(), "a.index", "another's");
     let (at, error) = rename_free(&names, &lock).unwrap_err();
