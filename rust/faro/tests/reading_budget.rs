@@ -13,7 +13,8 @@ use faro::{
     Writer,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 const PARTITIONS: u32 = 8;
 const KIB: u64 = 1 << 10;
@@ -313,16 +314,17 @@ fn a_shared_cache_has_a_budget_of_its_own() {
         );
     }
     assert_eq!(cache.memory_used(), 2 * size);
-    // A refusal keeps what there is.
+    // After a refusal older regions make room.
     let refused = Limited::new(size);
     let cache = RegionCache::with_budget(1 << 20, refused.clone());
     let reader = Reader::open(&files, ReaderOptions::default().region_cache(cache.clone())).unwrap();
     for number in [0, 1, 2, 3] {
         reader.region(number).unwrap();
     }
+    reader.region(3).unwrap();
     reader.region(0).unwrap();
     assert_eq!((cache.memory_used(), refused.most()), (size, size));
-    assert_eq!((reader.figures().regions_read, reader.figures().regions_cached), (4, 1));
+    assert_eq!((reader.figures().regions_read, reader.figures().regions_cached), (5, 1));
 }
 
 /// A budget that panics: the panic is passed on and the reading can go on, or it is a fault. All is given back.
@@ -389,4 +391,103 @@ fn readers_that_share_a_budget_stay_below_its_limit() {
     drop(reader);
     assert_eq!(budget.held(), 0);
     assert!(budget.try_grow(400 * KIB) && !budget.try_grow(1));
+}
+
+/// Refuses one request, after another thread, as it were, has read everything that the refused call needs.
+struct Overtaken {
+    inner: Arc<Limited>,
+    at: usize,
+    other: Mutex<Option<Reader>>,
+}
+
+impl MemoryBudget for Overtaken {
+    fn try_grow(&self, bytes: u64) -> bool {
+        let mut other = None;
+        if self.inner.calls() == self.at {
+            other = self.other.lock().unwrap().take();
+        }
+        if let Some(other) = other {
+            assert!(other.all().unwrap().all(|block| block.is_ok()));
+            return false;
+        }
+        self.inner.try_grow(bytes)
+    }
+
+    fn shrink(&self, bytes: u64) {
+        self.inner.shrink(bytes);
+    }
+}
+
+/// What another thread has got in the meantime needs no memory.
+#[test]
+fn a_dictionary_that_is_there_by_now_is_not_refused() {
+    let place = Place::new();
+    let files = with_dictionary(&place);
+    for at in 0.. {
+        let budget = Arc::new(Overtaken {
+            inner: Limited::new(u64::MAX),
+            at,
+            other: Mutex::new(None),
+        });
+        let reader = Reader::open(&files, ReaderOptions::default().memory_budget(budget.clone())).unwrap();
+        *budget.other.lock().unwrap() = Some(reader.clone());
+        for block in reader.all().unwrap() {
+            block.unwrap();
+        }
+        if budget.other.lock().unwrap().take().is_some() {
+            assert!(at > 2, "nothing is asked for");
+            break;
+        }
+        drop(reader);
+        assert_eq!(budget.inner.held(), 0, "{at}");
+    }
+}
+
+/// Panics when it gets memory back for the first time.
+#[derive(Default)]
+struct Brittle(AtomicU64);
+
+impl MemoryBudget for Brittle {
+    fn try_grow(&self, _: u64) -> bool {
+        true
+    }
+
+    fn shrink(&self, _: u64) {
+        assert!(self.0.fetch_add(1, Ordering::Relaxed) > 0, "a flaw of the test");
+    }
+}
+
+/// A damaged dictionary is reported, whatever the budget does when the memory for it is given back.
+#[test]
+fn a_damaged_dictionary_is_reported_before_a_panic() {
+    let place = Place::new();
+    let files = with_dictionary(&place);
+    let entry = common::open(&files).unwrap().dictionaries()[0];
+    let path = common::index_path(&files);
+    let mut bytes = std::fs::read(path).unwrap();
+    bytes[entry.offset as usize + 100] ^= 1;
+    std::fs::write(path, bytes).unwrap();
+    let budget = Arc::new(Brittle::default());
+    let reader = Reader::open(&files, ReaderOptions::default().memory_budget(budget.clone())).unwrap();
+    let fault = reader.all().unwrap().find_map(Result::err).unwrap();
+    assert_eq!(fault.code, ErrorCode::Checksum, "{fault}");
+    assert!(budget.0.load(Ordering::Relaxed) > 0, "nothing was given back");
+}
+
+/// Reading by partition keeps no region that the budget of a shared cache refused.
+#[test]
+fn reading_by_partition_keeps_no_refused_region() {
+    let place = Place::new();
+    let files = plain(&place);
+    let read = |budget: Arc<Limited>| {
+        let cache = RegionCache::with_budget(1 << 20, budget);
+        let reader = Reader::open(&files, ReaderOptions::default().region_cache(cache)).unwrap();
+        let blocks = reader.by_partition(0..PARTITIONS).unwrap().map(Result::unwrap).count();
+        (blocks, reader.figures().regions_read)
+    };
+    let (blocks, once) = read(Limited::new(u64::MAX));
+    let (same, often) = read(Limited::new(0));
+    assert_eq!(same, blocks);
+    // The four regions with shared extents are read for each partition.
+    assert!(often >= once + 4 * u64::from(PARTITIONS), "{once} and {often}");
 }

@@ -124,7 +124,15 @@ impl OutputRegions {
         }
         let mut more = Grants::new(budget.clone());
         if !more.try_grow(size) {
-            return;
+            // Older regions make room, as they do when the cache is full.
+            let mut regions = self.cache.lock();
+            regions.evict(size);
+            let gone = regions.unused();
+            drop(regions);
+            drop(gone);
+            if !more.try_grow(size) {
+                return;
+            }
         }
         let mut regions = self.cache.lock();
         regions.grants.merge(more);
@@ -189,17 +197,22 @@ impl Regions {
         if size > self.capacity || self.regions.contains_key(&key) {
             return;
         }
-        while self.used + size > self.capacity {
-            let Some((_, oldest)) = self.by_age.first_key_value() else {
-                break;
-            };
-            self.remove(*oldest);
-        }
+        self.evict((self.used + size).saturating_sub(self.capacity));
         self.clock += 1;
         self.used += size;
         *self.used_by.entry(key.0).or_default() += size;
         self.by_age.insert(self.clock, key);
         self.regions.insert(key, (self.clock, region.clone()));
+    }
+
+    /// Removes the oldest regions, until `bytes` are free or none is left.
+    fn evict(&mut self, bytes: u64) {
+        let left = self.used.saturating_sub(bytes);
+        while self.used > left
+            && let Some((_, oldest)) = self.by_age.first_key_value()
+        {
+            self.remove(*oldest);
+        }
     }
 
     /// What is granted and not used. The caller drops it without the lock.

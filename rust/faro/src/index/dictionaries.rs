@@ -10,7 +10,8 @@ use crate::message::DictionaryEntry;
 use crate::storage::InputFile;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{ThreadId, current};
 
 /// Checks dictionary `number` in the data file of a pair. Its block must end at or before `end`.
 pub(crate) fn find(
@@ -77,7 +78,33 @@ pub(crate) fn room_of(entry: &DictionaryEntry) -> u64 {
 #[derive(Debug)]
 pub(crate) struct Digests {
     budget: Option<Arc<dyn MemoryBudget>>,
-    table: Mutex<HashMap<u16, (Arc<Digest>, Grants)>>,
+    table: Mutex<Table>,
+    /// Told when a thread has made a dictionary, or has failed to.
+    made: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    kept: HashMap<u16, (Arc<Digest>, Grants)>,
+    /// The dictionaries that threads are making.
+    making: Vec<(u16, ThreadId)>,
+}
+
+/// Notes that a thread is making a dictionary, until this is dropped.
+struct Making<'a> {
+    digests: &'a Digests,
+    what: (u16, ThreadId),
+}
+
+impl Drop for Making<'_> {
+    fn drop(&mut self) {
+        let mut table = self.digests.lock();
+        if let Some(at) = table.making.iter().position(|what| *what == self.what) {
+            table.making.swap_remove(at);
+        }
+        drop(table);
+        self.digests.made.notify_all();
+    }
 }
 
 impl Digests {
@@ -85,25 +112,24 @@ impl Digests {
         Digests {
             budget,
             table: Mutex::default(),
+            made: Condvar::new(),
         }
     }
 
     /// A dictionary. `make` reads and digests it when it is needed for the first time, after the budget granted `room`
-    /// bytes for it. No thread waits for the read of another: threads that need a dictionary at the same time each make
-    /// it, and the first result is kept. A panic of the budget is a fault: the block that needs the
-    /// dictionary must not be skipped.
+    /// bytes for it. Threads that need a dictionary at the same time each make it, and the first result is kept. Only
+    /// after a refusal a thread waits for another that makes it: what that gets needs no memory of its own. A panic of the
+    /// budget is a fault: the block that needs the dictionary must not be skipped.
     pub(crate) fn get_or(&self, number: u16, room: u64, make: impl FnOnce() -> Result<Digest>) -> Result<Arc<Digest>> {
-        if let Some((digest, _)) = self.lock().get(&number) {
-            return Ok(digest.clone());
-        }
+        let making = match self.find_or_begin(number) {
+            Ok(kept) => return Ok(kept),
+            Err(making) => making,
+        };
         let mut grants = Grants::new(self.budget.clone());
         let mut is_granted = true;
         unpanicked(|| is_granted = room == 0 || grants.try_grow(room))?;
         if !is_granted {
-            // Another thread may have got it meanwhile.
-            let table = self.lock();
-            let kept = table.get(&number).map(|(digest, _)| digest.clone());
-            return kept.ok_or_else(|| out_of_memory(room));
+            return self.wait_for_others(making).ok_or_else(|| out_of_memory(room));
         }
         let digest = match make() {
             Ok(digest) => Arc::new(digest),
@@ -115,7 +141,7 @@ impl Digests {
         };
         unpanicked(|| grants.shrink_to(digest.memory_size()))?;
         let mut table = self.lock();
-        if let Some((first, _)) = table.get(&number) {
+        if let Some((first, _)) = table.kept.get(&number) {
             let first = first.clone();
             // The grants are given back without the lock, after the digest is dropped.
             drop(table);
@@ -123,21 +149,45 @@ impl Digests {
             unpanicked(|| grants.shrink_to(0))?;
             return Ok(first);
         }
-        table.insert(number, (digest.clone(), grants));
+        table.kept.insert(number, (digest.clone(), grants));
         Ok(digest)
+    }
+
+    /// A dictionary that is kept, or the note that this thread makes it.
+    fn find_or_begin(&self, number: u16) -> std::result::Result<Arc<Digest>, Making<'_>> {
+        let mut table = self.lock();
+        if let Some((digest, _)) = table.kept.get(&number) {
+            return Ok(digest.clone());
+        }
+        let what = (number, current().id());
+        table.making.push(what);
+        Err(Making { digests: self, what })
+    }
+
+    /// The dictionary, if another thread gets it. A budget may have called this thread, which does not wait for itself.
+    fn wait_for_others(&self, making: Making<'_>) -> Option<Arc<Digest>> {
+        let (number, me) = making.what;
+        drop(making);
+        let is_coming = |table: &mut Table| {
+            let by_others = |(what, by): &(u16, ThreadId)| *what == number && *by != me;
+            !table.kept.contains_key(&number) && table.making.iter().any(by_others)
+        };
+        let table = self.made.wait_while(self.lock(), is_coming);
+        let table = table.unwrap_or_else(PoisonError::into_inner);
+        table.kept.get(&number).map(|(digest, _)| digest.clone())
     }
 
     /// The memory of the dictionaries that are kept, in bytes.
     pub(crate) fn memory_used(&self) -> u64 {
-        self.lock().values().map(|(digest, _)| digest.memory_size()).sum()
+        self.lock().kept.values().map(|(digest, _)| digest.memory_size()).sum()
     }
 
     /// Whether a dictionary is kept already and needs no read.
     pub(crate) fn has(&self, number: u16) -> bool {
-        self.lock().contains_key(&number)
+        self.lock().kept.contains_key(&number)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<u16, (Arc<Digest>, Grants)>> {
+    fn lock(&self) -> MutexGuard<'_, Table> {
         // Digests are added whole, so the table is sound even after a panic elsewhere.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -228,8 +228,8 @@ impl OpenOutput {
             true => dictionaries::room_of(entry),
             false => 0,
         };
-        self.opened.dictionaries.get_or(number, room, || {
-            let source = self.data_file();
+        let source = self.data_file();
+        let found = self.opened.dictionaries.get_or(number, room, || {
             let files = &self.opened.files;
             let paired = files.data.is_some();
             let bytes = dictionaries::read(source, self.limits(), files.seal, number.into(), entry, paired)?;
@@ -241,7 +241,9 @@ impl OpenOutput {
                     "one that it refuses",
                 ))
             })
-        })
+        });
+        // A refusal of memory has no file yet.
+        found.map_err(|error| source.blame(error))
     }
 
     /// Refuses partitions that the file does not have (PRT-2).
