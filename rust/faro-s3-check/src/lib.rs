@@ -1,10 +1,10 @@
-//! What the testee and the test share: the server of S3 that `scripts/with-s3` starts.
+//! What the testee and the test share: a bucket of a server of S3.
 
 use object_store::ObjectStore;
 use object_store::aws::{AmazonS3Builder, S3CopyIfNotExists};
 use std::sync::Arc;
 
-/// The variable of the environment with the server's address.
+/// The variable of the environment with the address of a server of S3 that has a bucket `faro`.
 pub const ENDPOINT: &str = "FARO_S3_ENDPOINT";
 
 /// The bucket `faro` of the server; none if the environment names no server.

@@ -23,7 +23,7 @@ use tokio::runtime::{Builder, Runtime};
 fn main() -> io::Result<()> {
     let Some(store) = faro_s3_check::bucket() else {
         let message = format!(
-            "{} is not set; scripts/with-s3 starts a server and sets it",
+            "{} is not set: the address of a server of S3 with a bucket `faro`",
             faro_s3_check::ENDPOINT
         );
         return Err(io::Error::new(io::ErrorKind::NotFound, message));

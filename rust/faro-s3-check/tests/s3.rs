@@ -26,7 +26,7 @@ fn server() -> Option<Arc<dyn ObjectStore>> {
     let bucket = faro_s3_check::bucket();
     if bucket.is_none() {
         println!(
-            "skipped: {} is not set; scripts/with-s3 starts a server and sets it",
+            "skipped: {} is not set: the address of a server of S3 with a bucket `faro`",
             faro_s3_check::ENDPOINT
         );
     }

@@ -28,70 +28,44 @@ pub trait Output {
     fn range(&self, partitions: Range<u32>) -> faro::Result<Blocks<'_>>;
 }
 
-impl Output for Reader {
-    fn header(&self) -> &FileHeader {
-        self.header()
-    }
+/// The library's types have the calls under these names.
+macro_rules! implement {
+    ($type:ty, $footer:expr) => {
+        impl Output for $type {
+            fn header(&self) -> &FileHeader {
+                self.header()
+            }
 
-    fn footer(&self) -> Option<&Footer> {
-        Some(self.footer())
-    }
+            fn footer(&self) -> Option<&Footer> {
+                ($footer)(self)
+            }
 
-    fn dictionaries(&self) -> &[DictionaryEntry] {
-        self.dictionaries()
-    }
+            fn dictionaries(&self) -> &[DictionaryEntry] {
+                self.dictionaries()
+            }
 
-    fn regions(&self) -> usize {
-        self.region_count()
-    }
+            fn regions(&self) -> usize {
+                self.region_count()
+            }
 
-    fn region(&self, number: usize) -> faro::Result<Arc<RegionIndex>> {
-        self.region(number)
-    }
+            fn region(&self, number: usize) -> faro::Result<Arc<RegionIndex>> {
+                self.region(number)
+            }
 
-    fn stored_bytes(&self, partition: u32) -> faro::Result<u64> {
-        self.stored_bytes(partition)
-    }
+            fn stored_bytes(&self, partition: u32) -> faro::Result<u64> {
+                self.stored_bytes(partition)
+            }
 
-    fn partition(&self, partition: u32) -> faro::Result<Blocks<'_>> {
-        Ok(Box::new(self.partition(partition)?))
-    }
+            fn partition(&self, partition: u32) -> faro::Result<Blocks<'_>> {
+                Ok(Box::new(self.partition(partition)?))
+            }
 
-    fn range(&self, partitions: Range<u32>) -> faro::Result<Blocks<'_>> {
-        Ok(Box::new(self.range(partitions)?))
-    }
+            fn range(&self, partitions: Range<u32>) -> faro::Result<Blocks<'_>> {
+                Ok(Box::new(self.range(partitions)?))
+            }
+        }
+    };
 }
 
-impl Output for Follower {
-    fn header(&self) -> &FileHeader {
-        self.header()
-    }
-
-    fn footer(&self) -> Option<&Footer> {
-        self.footer()
-    }
-
-    fn dictionaries(&self) -> &[DictionaryEntry] {
-        self.dictionaries()
-    }
-
-    fn regions(&self) -> usize {
-        self.region_count()
-    }
-
-    fn region(&self, number: usize) -> faro::Result<Arc<RegionIndex>> {
-        self.region(number)
-    }
-
-    fn stored_bytes(&self, partition: u32) -> faro::Result<u64> {
-        self.stored_bytes(partition)
-    }
-
-    fn partition(&self, partition: u32) -> faro::Result<Blocks<'_>> {
-        Ok(Box::new(self.partition(partition)?))
-    }
-
-    fn range(&self, partitions: Range<u32>) -> faro::Result<Blocks<'_>> {
-        Ok(Box::new(self.range(partitions)?))
-    }
-}
+implement!(Reader, |reader| Some(Reader::footer(reader)));
+implement!(Follower, Follower::footer);

@@ -81,9 +81,13 @@ impl Fetcher {
         }
         self.ring.submit_and_wait(1)?;
         let completed: Vec<_> = self.ring.completion().collect();
+        // All of them first: an error must not leave one that is complete in `reading`, where `drop` would wait for it.
+        let completed: Vec<_> = completed
+            .into_iter()
+            .filter_map(|completion| Some((self.reading.remove(&completion.user_data())?, completion)))
+            .collect();
         let mut fetched = Vec::new();
-        for completion in completed {
-            let mut read = self.reading.remove(&completion.user_data()).expect("a read of ours");
+        for (mut read, completion) in completed {
             let count = usize::try_from(completion.result())
                 .map_err(|_| std::io::Error::from_raw_os_error(-completion.result()))?;
             if count < read.bytes.len() {

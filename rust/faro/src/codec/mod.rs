@@ -124,6 +124,12 @@ impl Compressor {
         })
     }
 
+    /// Frees the memory. Nothing is compressed after that.
+    pub(crate) fn free(&mut self) {
+        (self.zstd, self.dictionary) = (None, None);
+        self.scratch = Vec::new();
+    }
+
     /// Makes the compressor use a dictionary for small blocks from now on; `number` is the dictionary's number in the
     /// file. It has no effect unless the codec is Zstandard.
     pub(crate) fn use_dictionary(&mut self, number: u16, trained: &Trained) -> Result<()> {

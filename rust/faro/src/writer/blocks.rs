@@ -72,6 +72,11 @@ impl BlockBuilder {
         })
     }
 
+    /// Frees the memory, and keeps the times. No block is built after that.
+    pub(crate) fn free(&mut self) {
+        self.compressor.free();
+    }
+
     /// Compresses small blocks with a dictionary from now on; `number` is its number in the file.
     pub(crate) fn use_dictionary(&mut self, number: u16, trained: &Trained) -> Result<()> {
         self.compressor.use_dictionary(number, trained)

@@ -384,6 +384,7 @@ impl Writer {
         self.region_open = false;
         if !matches!(self.state, State::Finished) {
             self.builder.output().discard();
+            self.builder.forget_regions();
             self.end_with(State::Aborted);
         }
         Ok(())

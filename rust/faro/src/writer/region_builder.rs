@@ -105,6 +105,17 @@ impl RegionBuilder {
         Ok(builder)
     }
 
+    /// Frees what only writing needs, at the end. The figures stay, and what a reader takes over.
+    pub(super) fn free(&mut self) {
+        self.block_builder.free();
+        self.block_builders.iter_mut().for_each(BlockBuilder::free);
+    }
+
+    /// Frees the regions that no reader takes over.
+    pub(super) fn forget_regions(&mut self) {
+        self.recent = RecentRegions::default();
+    }
+
     /// Creates the files in this layout, if the option `single_below` left it open so far (WRT-13).
     pub(crate) fn decide(&mut self, layout: Layout, options: &WriterOptions) -> Result<()> {
         if self.output.is_undecided() {
