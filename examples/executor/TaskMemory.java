@@ -34,9 +34,8 @@ final class TaskMemory implements MemoryBudget, Buffers, AutoCloseable {
             less = beyond(used) - beyond(used - bytes);
             used -= bytes;
         }
-        if (less > 0) {
-            engine.shrink(less);
-        }
+        // Also when all of it stays reserved: a scheduler may wait for it.
+        engine.shrink(less);
     }
 
     /** How many of that many bytes were not reserved. */

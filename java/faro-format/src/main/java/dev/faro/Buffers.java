@@ -6,12 +6,13 @@ import java.nio.ByteBuffer;
  * Supplies a scheduler or a writer with memory, for example from an engine's own pool. Safe to share between threads.
  *
  * <p>A scheduler reads into the buffers. A writer keeps records in them until a region ends
- * ({@link dev.faro.writer.WriterOptions#buffers}); the buffer of a record has at least 40 bytes more than the record.
+ * ({@link dev.faro.writer.WriterOptions#buffers}), each record in one buffer: it needs buffers of the size of its largest
+ * record and 40 bytes. If they are smaller, writing that record fails with {@code io}, however often it is tried.
  */
 public interface Buffers {
     /**
      * Returns a buffer that has no other user until it is given back: a direct one for a scheduler, any for a writer.
-     * Its position is 0. It may be smaller than wanted; the user then takes more of them. In a scheduler, an exception
+     * Its position is 0. It may be smaller than wanted; a scheduler then takes more of them. In a scheduler, an exception
      * ends the reading that needs the memory. So does a buffer that cannot be read into: one of 0 bytes, a read-only
      * one, or one that is not direct. In a writer, the call fails.
      *

@@ -111,7 +111,12 @@ public final class FaroException extends IOException {
      * call.
      */
     public FaroException again() {
-        return new FaroException(code, role, fileName, file, offset, expected, found, this);
+        return again("");
+    }
+
+    /** The same as {@link #again()}, with more about what was found. */
+    public FaroException again(String more) {
+        return new FaroException(code, role, fileName, file, offset, expected, found + more, this);
     }
 
     /** The code. */

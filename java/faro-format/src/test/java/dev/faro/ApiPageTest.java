@@ -36,7 +36,7 @@ class ApiPageTest {
             Map.entry("Codec", Set.of("number", "of")),
             Map.entry("DictionaryDigest", Set.of("LEAST")),
             Map.entry("Encoder", Set.of("SMALL_BLOCK")),
-            Map.entry("FaroException", Set.of("NO_OFFSET", "inStorage", "invalidArgument", "io", "ioInStorage",
+            Map.entry("FaroException", Set.of("NO_OFFSET", "again", "inStorage", "invalidArgument", "io", "ioInStorage",
                     "limitExceeded")),
             Map.entry("FileHeader", Set.of("DICTIONARIES", "MAX_PARTITIONS", "SELECTIVE", "SIZE", "has",
                     "hasDictionaries", "newerMinor", "selective", "withKind")),

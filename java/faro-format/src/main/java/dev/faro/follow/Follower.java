@@ -3,7 +3,7 @@ package dev.faro.follow;
 import dev.faro.FaroException;
 import dev.faro.internal.follow.GrowingReader;
 import dev.faro.internal.reader.FileSet;
-import dev.faro.internal.reader.ReaderNews;
+import dev.faro.internal.reader.OutputReader;
 import dev.faro.reader.PartitionReader;
 import dev.faro.reader.ReaderOptions;
 import java.nio.file.Path;
@@ -69,20 +69,8 @@ public final class Follower extends PartitionReader {
         return open(() -> FileSet.openSingle(file), options);
     }
 
-    /** Opens the files of an output. */
-    private interface Files {
-        FileSet open() throws FaroException;
-    }
-
-    private static Follower open(Files files, ReaderOptions options) throws FaroException {
-        GrowingReader output;
-        try {
-            output = GrowingReader.open(files.open(), options);
-        } catch (FaroException e) {
-            throw new ReaderNews(options.listener()).fault(e);
-        }
-        output.tellOpened();
-        return new Follower(output);
+    private static Follower open(OutputReader.Opener<FileSet> files, ReaderOptions options) throws FaroException {
+        return new Follower(OutputReader.open(() -> GrowingReader.open(files.open(), options), options));
     }
 
     /**

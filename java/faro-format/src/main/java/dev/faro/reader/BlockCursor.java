@@ -139,6 +139,11 @@ public final class BlockCursor implements Closeable {
         return at == extents.end;
     }
 
+    /** Whether the cursor has failed. */
+    boolean hasFailed() {
+        return failure != null;
+    }
+
     /** Makes the cursor fail with an error. It gives its buffers back. */
     FaroException fail(FaroException e) {
         failure = e;

@@ -70,11 +70,13 @@ final class ExtentTable {
         ExtentTable table = new ExtentTable(from, count, directory.size(), selective);
         long room = MAX_BYTES;
         for (int number = 0; number < directory.size(); number++) {
-            long taken = table.add(number, regions.get(directory, number));
-            room -= taken;
-            if (room < 0 || !grant.tryGrow(taken)) {
+            RegionIndex region = regions.get(directory, number);
+            long shared = table.sharedBytes(region);
+            room -= shared;
+            if (room < 0 || !grant.tryGrow(shared)) {
                 return null;
             }
+            table.add(number, region);
         }
         return table;
     }
@@ -84,8 +86,18 @@ final class ExtentTable {
         return count * regions * (selective ? ENTRY : ENTRY - 4) + 8 * count + 4 * regions;
     }
 
-    /** Adds a region; returns the size of its shared extents in the table, in bytes. */
-    private long add(int number, RegionIndex region) {
+    /** The size of a region's shared extents in the table, in bytes. */
+    private long sharedBytes(RegionIndex region) {
+        long bytes = 0;
+        for (int i = 0; i < region.sharedCount(); i++) {
+            if (region.nextMember(i, from, from + count) >= 0) {
+                bytes += 64 + (region.isForAll(i) ? 0 : count / 8);
+            }
+        }
+        return bytes;
+    }
+
+    private void add(int number, RegionIndex region) {
         for (int i = 0; i < count; i++) {
             int slot = region.slotOf(from + i);
             if (slot >= 0) {
@@ -99,17 +111,14 @@ final class ExtentTable {
                 }
             }
         }
-        long taken = 0;
         for (int i = 0; i < region.sharedCount(); i++) {
             int member = region.nextMember(i, from, from + count);
             if (member >= 0) {
                 BitSet members = region.isForAll(i) ? null : members(region, i, member);
                 shared.add(new Shared(region.sharedStart(i), region.sharedEnd(i), region.sharedFirstBlock(i), members));
-                taken += 64 + (members == null ? 0 : count / 8);
             }
         }
         sharedBegins[number + 1] = shared.size();
-        return taken;
     }
 
     private BitSet members(RegionIndex region, int extent, int first) {

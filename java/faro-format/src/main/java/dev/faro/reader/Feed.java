@@ -268,6 +268,15 @@ public final class Feed implements Closeable {
      */
     public State poll() throws FaroException {
         cursor.checkUsable();
+        try {
+            return advance();
+        } catch (FaroException e) {
+            // What the cursor found has made it fail already.
+            throw cursor.hasFailed() ? e : cursor.fail(e);
+        }
+    }
+
+    private State advance() throws FaroException {
         if (cursor.atEndOfExtent() && extents.isEmpty()) {
             // The end is set after everything that was planned, so the queue is complete when the end is seen.
             if (!ended || !extents.isEmpty()) {

@@ -10,6 +10,7 @@ import dev.faro.internal.storage.NotBrought;
 import dev.faro.storage.Wanted;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 
 /**
@@ -26,6 +27,8 @@ final class FeedIndex {
     private final BroughtFile index;
     private final BroughtFile data;
     private int forgotten;
+    /** The dictionaries that are in the reader, so that their bytes are not needed any more. */
+    private final BitSet digested = new BitSet();
     /** The bytes of a dictionary that a block waits for, or waited for. */
     private volatile List<Wanted> awaited = List.of();
 
@@ -92,11 +95,14 @@ final class FeedIndex {
      * @throws FaroException {@code io} if the caller said that the file fails
      */
     boolean hasDictionary(int number, long at) throws FaroException {
-        if (number == 0 || number > output.dictionaries().before(at)) {
+        if (number == 0 || number > output.dictionaries().before(at) || digested.get(number)) {
             return true;
         }
         try {
             output.dictionaries().digest(number);
+            digested.set(number);
+            long offset = directory.dictionaryOffset(number - 1);
+            data.forget(offset, offset + BlockHeader.sizeInFile(directory.dictionarySize(number - 1) & 0xFFFFFFFFL));
         } catch (FaroException e) {
             List<Wanted> missing = NotBrought.wantedBy(e);
             if (!missing.isEmpty()) {

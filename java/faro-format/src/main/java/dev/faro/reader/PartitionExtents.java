@@ -16,6 +16,9 @@ import dev.faro.internal.reader.OutputReader;
  * that the fault is reported where PRT-3 requires it.
  */
 final class PartitionExtents extends Extents {
+    /** The number of partitions that are read alone when there is no memory for a table. */
+    private static final int ALONE = 64;
+
     private final OutputReader output;
     private final Directory directory;
     private final BlockReader aloneBlocks;
@@ -81,6 +84,8 @@ final class PartitionExtents extends Extents {
                 makeTable();
             }
             if (table == null) {
+                // Not at every partition: a table visits all regions.
+                aloneEnd = (int) Math.min(to, currentPartition + (long) ALONE);
                 return;
             }
             int first = currentPartition - table.from();

@@ -3,7 +3,7 @@ package dev.faro.reader;
 import dev.faro.FaroException;
 import dev.faro.internal.reader.FileSet;
 import dev.faro.internal.reader.FinishedReader;
-import dev.faro.internal.reader.ReaderNews;
+import dev.faro.internal.reader.OutputReader;
 import dev.faro.storage.StoredOutput;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -82,20 +82,8 @@ public final class Reader extends PartitionReader {
         return open(() -> FileSet.openStored(output), options);
     }
 
-    /** Opens the files of an output. */
-    private interface Files {
-        FileSet open() throws FaroException;
-    }
-
-    private static Reader open(Files files, ReaderOptions options) throws FaroException {
-        FinishedReader output;
-        try {
-            output = FinishedReader.open(files.open(), options);
-        } catch (FaroException e) {
-            throw new ReaderNews(options.listener()).fault(e);
-        }
-        output.tellOpened();
-        return new Reader(output);
+    private static Reader open(OutputReader.Opener<FileSet> files, ReaderOptions options) throws FaroException {
+        return new Reader(OutputReader.open(() -> FinishedReader.open(files.open(), options), options));
     }
 
     /** Reads from an open output, for other packages of this library, not for callers. */

@@ -18,7 +18,7 @@ final class Account {
     /** By how much its request would grow the sum of all claims, in bytes. */
     long wanted;
     boolean planEnded;
-    /** Whether the consumer has a share of the budget. */
+    /** Whether the consumer has a share of the budget, and the least memory: until it is closed or its reading ends. */
     boolean counted = true;
     volatile boolean closed;
 

@@ -103,13 +103,19 @@ public final class Consumer implements Closeable {
         }
         try {
             Feed.State state = pollFeed();
-            if (state == Feed.State.END) {
-                scheduler.ended(account);
+            if (state == Feed.State.END && scheduler.ended(account)) {
+                scheduler.left();
             }
             return state;
         } catch (FaroException e) {
             scheduler.failed(account);
-            giveAllBack().suppressIn(e);
+            Failures failures = giveAllBack();
+            try {
+                scheduler.left();
+            } catch (RuntimeException | Error other) {
+                failures.add(other);
+            }
+            failures.suppressIn(e);
             throw e;
         } finally {
             if (!use.compareAndSet(Use.POLLED, Use.FREE)) {

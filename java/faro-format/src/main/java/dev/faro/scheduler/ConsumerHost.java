@@ -17,8 +17,8 @@ interface ConsumerHost {
     /** The consumer has taken the bytes in a buffer. */
     void taken(Account account, ByteBuffer buffer);
 
-    /** The reading has ended: the other consumers get its share of the budget. */
-    void ended(Account account);
+    /** The reading has ended: the other consumers get its share of the budget. Returns whether this is new. */
+    boolean ended(Account account);
 
     /** The reading has failed: nothing more is read for it. */
     void failed(Account account);
@@ -35,6 +35,6 @@ interface ConsumerHost {
      */
     boolean leave(Account account);
 
-    /** The consumer was closed and has given back what it held. */
+    /** The consumer was closed, or its reading has ended, and it has given back what it held. */
     void left();
 }

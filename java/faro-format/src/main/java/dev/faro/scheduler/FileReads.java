@@ -77,9 +77,11 @@ final class FileReads {
         for (int i = 0; i < requests.size(); i++) {
             try {
                 List<ByteBuffer> buffersOfOne = take(requests.get(i).bytes(), failures);
+                // The engine may have the memory of the landings from the same account.
+                if (buffersOfOne == null && landing.release() > 0) {
+                    buffersOfOne = take(requests.get(i).bytes(), failures);
+                }
                 if (buffersOfOne == null) {
-                    // The engine may have the memory from the same account.
-                    landing.release();
                     return i;
                 }
                 pieces.add(buffersOfOne);
@@ -225,8 +227,8 @@ final class FileReads {
     }
 
     /** Gives an engine back what is not in use. */
-    void release() {
-        landing.release();
+    long release() {
+        return landing.release();
     }
 
     /** Counts a read of the first {@code count} requests. */

@@ -85,8 +85,8 @@ final class Grants {
         }
     }
 
-    /** A consumer was closed, as it says already; it may still use memory. */
-    void closed(Account consumer) {
+    /** A consumer has no share any more, as it says already; it may still use memory. */
+    void giveUp(Account consumer) {
         if (budget != null) {
             claimed -= Math.max(0, LEAST - consumer.used);
         }
@@ -111,7 +111,7 @@ final class Grants {
     }
 
     private static long claim(Account consumer, long more) {
-        return Math.max(consumer.closed ? 0 : LEAST, consumer.used + more);
+        return Math.max(consumer.counted ? LEAST : 0, consumer.used + more);
     }
 
     /** The memory that a consumer would take from what all share, to read this many bytes. */

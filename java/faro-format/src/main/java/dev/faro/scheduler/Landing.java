@@ -74,14 +74,15 @@ final class Landing {
         free.add(buffer);
     }
 
-    /** Gives the engine its memory back, except what is in use. Without a budget, it is kept. */
-    void release() {
+    /** Gives the engine its memory back, except what is in use; returns how much. Without a budget, it is kept. */
+    long release() {
+        long bytes = 0;
         if (budget != null) {
-            long bytes = 0;
             for (ByteBuffer buffer = free.poll(); buffer != null; buffer = free.poll()) {
                 bytes += buffer.capacity();
             }
             Grant.shrink(budget, bytes);
         }
+        return bytes;
     }
 }

@@ -130,6 +130,10 @@ public final class Scheduler implements Closeable {
             throw FaroException.invalidArgument("a reader that reads its files", "one that was made by Opening");
         }
         boolean granted = ledger.grants.askLeast();
+        // Memory that no read uses makes room.
+        if (!granted && reads.release() > 0) {
+            granted = ledger.grants.askLeast();
+        }
         Consumer consumer = null;
         boolean run;
         try {
@@ -337,7 +341,7 @@ public final class Scheduler implements Closeable {
                     ledger.free(account, bytes);
                     account.held -= ledger.grants.size(bytes);
                     run = ledger.feedLater(account);
-                    last = account.closed && account.held == 0;
+                    last = !account.counted && account.held == 0;
                 }
                 dispatch(run | ledger.wakeStarved());
                 if (last) {
@@ -347,12 +351,15 @@ public final class Scheduler implements Closeable {
         }
 
         @Override
-        public void ended(Account account) {
+        public boolean ended(Account account) {
             synchronized (ledger) {
-                if (account.counted) {
-                    account.counted = false;
-                    ledger.counted--;
+                if (!account.counted) {
+                    return false;
                 }
+                account.counted = false;
+                ledger.counted--;
+                ledger.grants.giveUp(account);
+                return true;
             }
         }
 
@@ -383,7 +390,6 @@ public final class Scheduler implements Closeable {
                     return false;
                 }
                 account.closed = true;
-                ledger.grants.closed(account);
                 ledger.dropRequest(account);
                 accounts.remove(account);
                 account.file.open--;

@@ -174,6 +174,10 @@ public final class DestinationCheck {
             run("close() of the opened file", opened::close);
             found(name, PAIR[i], contents.get(i), "after close");
         }
+        for (int i = PAIR.length - 1; i >= 0; i--) {
+            run("remove() of a published and closed file", files.get(i)::remove);
+            hidden(name, PAIR[i], "after remove");
+        }
     }
 
     private void hidden(String name, FileRole role, String when) {

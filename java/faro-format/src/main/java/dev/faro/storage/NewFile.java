@@ -43,7 +43,7 @@ public interface NewFile extends Closeable {
 
     /**
      * Gives the file up. Before {@link #publish}, nothing stays under the name. After it, the file is removed, if the
-     * name still belongs to it. Removing it again is not an error.
+     * name still belongs to it, even when this object was closed. Removing it again is not an error.
      *
      * @throws IOException if the storage fails
      */

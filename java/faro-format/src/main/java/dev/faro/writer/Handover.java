@@ -75,13 +75,20 @@ final class Handover {
             output.tellOpened();
             return new Finished(summary, Reader.of(output));
         } catch (FaroException e) {
-            FaroException published = new FaroException(e.code(), e.role(), e.file(), e.offset(), e.expected(),
-                    e.found() + "; the output is finished and published", e);
+            FaroException published = e.again("; the output is finished and published");
             closeAfter(published, output == null ? opened : output);
             throw published;
         } catch (RuntimeException | Error e) {
             closeAfter(e, output == null ? opened : output);
             throw e;
+        }
+    }
+
+    /** Closes the files that were kept open, after something else has failed. */
+    void closeAfter(Throwable failure) {
+        closeAfter(failure, files.index());
+        if (!files.isSingle()) {
+            closeAfter(failure, files.data());
         }
     }
 

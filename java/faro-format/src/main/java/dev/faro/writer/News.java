@@ -2,6 +2,7 @@ package dev.faro.writer;
 
 import dev.faro.FaroException;
 import dev.faro.Listener;
+import dev.faro.internal.bytes.FaultNews;
 import dev.faro.internal.bytes.FlightRecorder;
 import java.util.ArrayDeque;
 
@@ -65,14 +66,6 @@ final class News {
 
     /** The writer has failed; tells the listener. */
     void fault(FaroException fault) {
-        FlightRecorder.fault(fault);
-        if (listener != null) {
-            try {
-                listener.fault(fault);
-            } catch (RuntimeException | Error e) {
-                e.addSuppressed(fault);
-                throw e;
-            }
-        }
+        FaultNews.tell(fault, listener);
     }
 }

@@ -250,10 +250,11 @@ public final class Writer implements AutoCloseable {
             calls.failUnexpectedly(e);
             throw e;
         }
+        // Also when the record is refused: a region may have ended for it.
+        news.tellRegions();
         if (!taken) {
             throw outOfMemory();
         }
-        news.tellRegions();
     }
 
     /** The writer is as it was before the call. */
@@ -370,14 +371,14 @@ public final class Writer implements AutoCloseable {
      */
     public Finished finishAndOpen(ReaderOptions options) throws FaroException {
         Objects.requireNonNull(options, "options");
-        Finished finished = end(true).open(options);
+        Handover handover = end(true);
         try {
-            news.finished(finished.summary());
-            return finished;
+            news.finished(handover.summary());
         } catch (RuntimeException | Error e) {
-            FileSet.closeAfter(e, finished.reader());
+            handover.closeAfter(e);
             throw e;
         }
+        return handover.open(options);
     }
 
     private Handover end(boolean keepOpen) throws FaroException {
@@ -399,7 +400,12 @@ public final class Writer implements AutoCloseable {
             files.publish(files.index().position() - Tail.SIZE, options.durability == Durability.COMMIT, keepOpen);
         });
         calls.finished();
-        release();
+        try {
+            release();
+        } catch (RuntimeException | Error e) {
+            handover[0].closeAfter(e);
+            throw e;
+        }
         return handover[0];
     }
 
@@ -411,29 +417,32 @@ public final class Writer implements AutoCloseable {
     /** Releases what an ended writer does not need, because its owner may keep it. */
     private void release() {
         encoder.close();
-        collector.discard();
         if (output.made() != null) {
             output.made().blocks().release();
             output.made().regions().takeMessages();
         }
+        collector.discard();
     }
 
     /**
      * Stops writing, and removes the files. After {@link #finish} or another call of this, it does nothing. It never
-     * fails: a file that cannot be removed keeps its temporary name, and a followed file stays unfinished.
+     * fails: a file that cannot be removed keeps its temporary name, and a followed file stays unfinished. Only what the
+     * engine's budget or buffers throw comes out of it, after the files were removed.
      */
     public void abort() {
         if (calls.hasEnded()) {
             return;
         }
         calls.aborted();
-        release();
         try {
             if (output.made() != null) {
                 output.made().files().discard();
             }
         } catch (FaroException e) {
             calls.suppress(e);
+        } finally {
+            // After the files: what an engine's budget or buffers throw comes out of this call, and leaves no file.
+            release();
         }
     }
 

@@ -2,11 +2,14 @@ package dev.faro.reader;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
+import dev.faro.Limits;
+import dev.faro.MemoryBudget;
 import dev.faro.check.Check;
 import dev.faro.check.CheckLevel;
 import dev.faro.codec.Codec;
@@ -16,6 +19,7 @@ import dev.faro.storage.MemoryDestination;
 import dev.faro.testing.Bringer;
 import dev.faro.testing.Outputs;
 import dev.faro.testing.RecordingBudget;
+import dev.faro.testing.RecordingListener;
 import dev.faro.testing.Scrambled;
 import dev.faro.writer.Finished;
 import dev.faro.writer.Layout;
@@ -27,9 +31,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -310,6 +318,75 @@ class ReaderBudgetTest {
         budget.checkEnd("after the fault");
     }
 
+    /** A dictionary that is larger than the limit is not a matter of memory. */
+    @Test
+    void aLimitComesBeforeABudget() throws Exception {
+        RecordingBudget none = new RecordingBudget(0);
+        ReaderOptions options = ReaderOptions.DEFAULT.withLimits(Limits.DEFAULT.withMaxDictionarySize(1));
+        try (Reader reader = Reader.open(name, options.withMemoryBudget(none))) {
+            FaroException e = assertThrows(FaroException.class, () -> reader.output().dictionaries().digest(1));
+            assertEquals(ErrorCode.LIMIT_EXCEEDED, e.code());
+        }
+        none.checkEnd("limit");
+    }
+
+    /** What another thread is making needs no memory of its own: there is enough for one. */
+    @Test
+    void threadsThatNeedOneDictionaryNeedItsMemoryOnce() throws Exception {
+        CountDownLatch second = new CountDownLatch(1);
+        AtomicInteger calls = new AtomicInteger();
+        MemoryBudget one = new MemoryBudget() {
+            @Override
+            public boolean tryGrow(long bytes) {
+                if (calls.getAndIncrement() > 0) {
+                    second.countDown();
+                    return false;
+                }
+                try {
+                    return second.await(60, TimeUnit.SECONDS);
+                } catch (InterruptedException e) {
+                    return false;
+                }
+            }
+
+            @Override
+            public void shrink(long bytes) {}
+        };
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try (Reader reader = Reader.open(name, ReaderOptions.DEFAULT.withMemoryBudget(one))) {
+            Callable<Object> need = () -> reader.output().dictionaries().digest(1);
+            List<Future<Object>> both = threads.invokeAll(List.of(need, need));
+            assertSame(both.get(0).get(), both.get(1).get());
+            assertEquals(2, calls.get());
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** A fault that a poll of a feed finds outside of its blocks stays, and is told once. */
+    @Test
+    void aFeedThatHasFailedStaysSo() throws Exception {
+        RecordingListener listener = new RecordingListener();
+        ReaderOptions options = ReaderOptions.DEFAULT.withListener(listener);
+        Bringer bringer = new Bringer(Outputs.files(name, Layout.PAIRED));
+        try (Reader reader = bringer.open(options.withMemoryBudget(new RecordingBudget(0)))) {
+            listener.take();
+            Feed feed = new Feed(reader, 0, PARTITIONS, bringer::taken);
+            List<String> transcript = bringer.transcript(feed);
+            String fault = transcript.get(transcript.size() - 1);
+            assertTrue(fault.contains("memory for a dictionary"), fault);
+            assertEquals(fault, assertThrows(FaroException.class, feed::poll).getMessage());
+            assertEquals(List.of("fault io"), listener.take());
+        }
+    }
+
+    private long sizeOfRegion(int region) throws FaroException {
+        try (Reader reader = Reader.open(name, ReaderOptions.DEFAULT)) {
+            reader.region(region);
+            return reader.memoryUsed();
+        }
+    }
+
     @Test
     void aSharedCacheHasItsOwnBudget() throws Exception {
         RecordingBudget own = new RecordingBudget(MUCH);
@@ -329,16 +406,17 @@ class ReaderBudgetTest {
         assertTrue(ofCache.granted() > 0);
         second.close();
         ofCache.checkEnd("of the cache");
-        // A region that is refused does not drive out another.
-        RegionCache small = new RegionCache(1 << 20, new RecordingBudget(MUCH).refuseFrom(1));
+        // An older region makes room for one that is refused.
+        RecordingBudget little = new RecordingBudget(Math.max(sizeOfRegion(0), sizeOfRegion(1)));
+        RegionCache small = new RegionCache(1 << 20, little);
         try (Reader reader = Reader.open(name, ReaderOptions.DEFAULT.withRegionCache(small))) {
-            reader.region(0);
-            long size = small.memoryUsed();
-            reader.region(1);
-            assertEquals(size, small.memoryUsed());
-            reader.region(0);
+            for (int region : new int[] {0, 1, 1, 0}) {
+                reader.region(region);
+                assertEquals(sizeOfRegion(region), small.memoryUsed());
+            }
             assertEquals(1, reader.figures().regionsCached());
         }
+        little.checkEnd("of the small cache");
     }
 
     /** An evicted region is given back, so the budget has what the cache has. */

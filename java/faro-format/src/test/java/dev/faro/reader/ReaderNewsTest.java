@@ -14,13 +14,13 @@ import dev.faro.scheduler.Scheduler;
 import dev.faro.scheduler.SchedulerOptions;
 import dev.faro.testing.Bringer;
 import dev.faro.testing.Outputs;
+import dev.faro.testing.RecordingListener;
 import dev.faro.testing.Scrambled;
 import dev.faro.writer.Layout;
 import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
@@ -34,36 +34,8 @@ class ReaderNewsTest {
     @TempDir
     Path folder;
     private Path name;
-    private final Log log = new Log();
+    private final RecordingListener log = new RecordingListener();
     private final ReaderOptions options = ReaderOptions.DEFAULT.withListener(log);
-
-    private static final class Log implements Listener {
-        final List<String> lines = new ArrayList<>();
-        RuntimeException thrown;
-
-        private void add(String line) {
-            lines.add(line);
-            if (thrown != null) {
-                throw thrown;
-            }
-        }
-
-        @Override
-        public void opened(String name, int regions, long bytes) {
-            add("opened " + Path.of(name).getFileName() + " with " + regions + " of " + bytes);
-        }
-
-        @Override
-        public void fault(FaroException fault) {
-            add("fault " + fault.code());
-        }
-
-        List<String> take() {
-            List<String> taken = List.copyOf(lines);
-            lines.clear();
-            return taken;
-        }
-    }
 
     @BeforeEach
     void write() throws FaroException {

@@ -14,13 +14,18 @@ import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.reader.RecordCursor;
 import dev.faro.storage.MemoryDestination;
+import dev.faro.testing.RecordingBudget;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The memory that a writer asks an engine for, and gives back. */
 class WriterBudgetTest {
@@ -210,6 +215,20 @@ class WriterBudgetTest {
             assertEquals(0, budget.granted, end);
             assertEquals(0, writer.memoryUsed(), end);
         }
+    }
+
+    /** What a budget throws while a writer is aborted comes out of the call, after the files were removed. */
+    @Test
+    void aBudgetThatFailsLeavesNoFile(@TempDir Path folder) throws Exception {
+        RecordingBudget budget = new RecordingBudget(1L << 40).failShrink(0);
+        Writer writer = Writer.create(folder.resolve("b"), new WriterOptions(2).memoryBudget(budget));
+        writer.write(0, record(0, 100));
+        assertThrows(IllegalStateException.class, writer::abort);
+        try (Stream<Path> left = Files.list(folder)) {
+            assertEquals(List.of(), left.toList());
+        }
+        writer.close();
+        budget.checkEnd("aborted");
     }
 
     /** Each set of members takes memory until its region has ended, even when records are in the engine's buffers. */

@@ -11,6 +11,7 @@ import dev.faro.Listener;
 import dev.faro.codec.Codec;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.testing.Outputs;
+import dev.faro.testing.RecordingListener;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,33 +27,6 @@ import org.junit.jupiter.api.io.TempDir;
 class WriterNewsTest {
     @TempDir
     Path folder;
-
-    private static final class Log implements Listener {
-        final List<String> lines = new ArrayList<>();
-        RuntimeException thrown;
-
-        private void add(String line) {
-            lines.add(line);
-            if (thrown != null) {
-                throw thrown;
-            }
-        }
-
-        @Override
-        public void regionWritten(String name, int region, long bytes) {
-            add("region " + region + " of " + Path.of(name).getFileName() + ", " + bytes);
-        }
-
-        @Override
-        public void finished(String name, int regions, long bytes) {
-            add("finished " + Path.of(name).getFileName() + " with " + regions);
-        }
-
-        @Override
-        public void fault(FaroException fault) {
-            add("fault " + fault.code());
-        }
-    }
 
     private void write(Writer writer) throws FaroException {
         for (int i = 0; i < 100; i++) {
@@ -147,7 +121,7 @@ class WriterNewsTest {
 
     @Test
     void aListenerIsTold() throws Exception {
-        Log log = new Log();
+        RecordingListener log = new RecordingListener();
         try (Writer writer = Writer.create(folder.resolve("l"), new WriterOptions(2).listener(log))) {
             write(writer);
             writer.write(0, Outputs.bytes("last"));
@@ -161,7 +135,7 @@ class WriterNewsTest {
 
     @Test
     void aFault() throws Exception {
-        Log log = new Log();
+        RecordingListener log = new RecordingListener();
         Path name = folder.resolve("taken");
         try (Writer writer = Writer.create(name, new WriterOptions(2).listener(log))) {
             Files.createFile(Outputs.file(name, ".data"));
@@ -174,7 +148,7 @@ class WriterNewsTest {
     /** What a listener throws leaves the call, whose work is done. */
     @Test
     void aListenerThatThrows() throws Exception {
-        Log log = new Log();
+        RecordingListener log = new RecordingListener();
         log.thrown = new IllegalStateException("mine");
         Path name = folder.resolve("t");
         try (Writer writer = Writer.create(name, new WriterOptions(2).listener(log))) {

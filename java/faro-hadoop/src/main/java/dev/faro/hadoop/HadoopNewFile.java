@@ -81,6 +81,9 @@ final class HadoopNewFile implements NewFile {
         checkOpen();
         closeOut();
         identity = identityOf(temporary);
+        if (identity == null) {
+            throw new IOException("a file system without numbers of files, which tell files from one another: " + temporary);
+        }
         if (fileSystem instanceof RawLocalFileSystem local) {
             publishLocal(local.pathToFile(temporary).toPath(), local.pathToFile(path).toPath(), replace);
         } else {
@@ -104,6 +107,8 @@ final class HadoopNewFile implements NewFile {
             Files.createLink(to, from);
         } catch (FileAlreadyExistsException e) {
             throw exists(e);
+        } catch (UnsupportedOperationException e) {
+            throw new IOException("a file system without hard links: " + to, e);
         }
         Files.delete(from);
     }
@@ -121,14 +126,13 @@ final class HadoopNewFile implements NewFile {
         }
     }
 
-    /** The file's number in its file system, which stays when it is renamed. */
+    /** The file's number in its file system, which stays when it is renamed; null if it has none. */
     private Object identityOf(Path which) throws IOException {
         if (fileSystem instanceof RawLocalFileSystem local) {
-            Object key = Files.readAttributes(local.pathToFile(which).toPath(), BasicFileAttributes.class).fileKey();
-            return key == null ? which : key;
+            return Files.readAttributes(local.pathToFile(which).toPath(), BasicFileAttributes.class).fileKey();
         }
         FileStatus status = fileSystem.getFileStatus(which);
-        return status instanceof HdfsFileStatus hdfs ? hdfs.getFileId() : which;
+        return status instanceof HdfsFileStatus hdfs ? hdfs.getFileId() : null;
     }
 
     @Override

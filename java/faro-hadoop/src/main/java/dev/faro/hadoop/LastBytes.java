@@ -85,6 +85,7 @@ final class LastBytes implements StoredFile {
 
     @Override
     public void close() throws IOException {
+        last = null;
         file.close();
     }
 }

@@ -12,7 +12,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
-/** Objects of a server of S3, which {@code scripts/with-s3} starts, through Hadoop's S3A. */
+/** Objects of a server of S3 with a bucket {@code faro}, through Hadoop's S3A. */
 final class S3a {
     private static final String BUCKET = "s3a://faro/";
     private final FileSystem fileSystem;
@@ -20,7 +20,7 @@ final class S3a {
 
     S3a() {
         String endpoint = System.getenv("FARO_S3_ENDPOINT");
-        Objects.requireNonNull(endpoint, "FARO_S3_ENDPOINT, which scripts/with-s3 sets");
+        Objects.requireNonNull(endpoint, "FARO_S3_ENDPOINT: the address of a server of S3 with a bucket faro");
         Configuration configuration = new Configuration(false);
         configuration.set("fs.s3a.impl", "org.apache.hadoop.fs.s3a.S3AFileSystem");
         configuration.set("fs.s3a.endpoint", endpoint);

@@ -13,6 +13,8 @@ import java.nio.ByteOrder;
  */
 final class FileWindow implements ByteSource {
     private static final int MIN_CAPACITY = 4 << 10;
+    /** The number of reads after a refusal before the next request to the budget. */
+    private static final int READS_WITHOUT = 64;
 
     private final InputFile file;
     private final boolean direct;
@@ -20,6 +22,7 @@ final class FileWindow implements ByteSource {
     private ByteBuffer buffer;
     private long start;
     private int length;
+    private int readsWithout;
 
     /** @param budget null if everything is granted */
     FileWindow(InputFile file, boolean direct, MemoryBudget budget) {
@@ -56,12 +59,16 @@ final class FileWindow implements ByteSource {
         if (offset >= start && offset < start + length) {
             kept = (int) (start + length - offset);
         }
-        int from = (int) (offset - start);
-        if (buffer == null || buffer.capacity() < wanted) {
-            wanted = enlarge(count, wanted, from, kept);
-        } else if (kept > 0) {
-            buffer.put(0, buffer, from, kept);
+        long before = grant.bytes();
+        int possible = granted(count, wanted);
+        long after = before;
+        try {
+            prepare(possible, (int) (offset - start), kept);
+            after = grant.bytes() > before ? possible : before;
+        } finally {
+            grant.settle(after);
         }
+        wanted = possible;
         start = offset;
         length = kept;
         file.readFully(buffer.duplicate().limit(wanted).position(kept), offset + kept);
@@ -70,35 +77,39 @@ final class FileWindow implements ByteSource {
     }
 
     /**
-     * Takes larger memory, and moves what is kept to its beginning.
+     * Asks for the memory of what is read ahead, beside the memory that is there already.
      *
      * @return how many bytes to have: those that are wanted, or fewer if the memory for them is refused
      */
-    private int enlarge(int count, int wanted, int from, int kept) throws FaroException {
-        boolean asked = wanted > count && wanted > MIN_CAPACITY;
-        if (asked && !grant.tryGrow(wanted)) {
-            int there = buffer == null ? MIN_CAPACITY : buffer.capacity();
-            int possible = Math.max(count, Math.min(wanted, there));
-            replace(possible, from, kept);
-            return possible;
+    private int granted(int count, int wanted) {
+        if (!grant.asks() || wanted <= Math.max(count, MIN_CAPACITY) || wanted <= grant.bytes()) {
+            return wanted;
         }
-        long before = asked ? grant.bytes() - wanted : grant.bytes();
-        boolean done = false;
-        try {
-            replace(wanted, from, kept);
-            done = true;
-        } finally {
-            grant.settle(asked && done ? wanted : before);
+        if (readsWithout > 0) {
+            readsWithout--;
+        } else if (grant.tryGrow(wanted)) {
+            return wanted;
+        } else {
+            readsWithout = READS_WITHOUT;
         }
-        return wanted;
+        return (int) Math.max(count, Math.min(wanted, Math.max(MIN_CAPACITY, grant.bytes())));
     }
 
-    private void replace(int wanted, int from, int kept) {
-        ByteBuffer target = buffer == null || buffer.capacity() < wanted ? allocate(wanted) : buffer;
+    /** Makes room for some bytes, and moves what is kept to the beginning. */
+    private void prepare(int wanted, int from, int kept) {
+        ByteBuffer target = buffer;
+        if (target == null || target.capacity() < wanted || isTooLarge(wanted)) {
+            target = allocate(wanted);
+        }
         if (kept > 0) {
             target.put(0, buffer, from, kept);
         }
         buffer = target;
+    }
+
+    /** Whether the memory is that of a large block, for which no budget was asked. */
+    private boolean isTooLarge(int wanted) {
+        return grant.asks() && buffer.capacity() > Math.max(wanted, Math.max(file.aheadBytes(), grant.bytes()));
     }
 
     private ByteBuffer allocate(int wanted) {

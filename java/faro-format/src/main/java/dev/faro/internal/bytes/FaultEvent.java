@@ -1,5 +1,6 @@
 package dev.faro.internal.bytes;
 
+import dev.faro.FaroException;
 import jdk.jfr.Category;
 import jdk.jfr.Event;
 import jdk.jfr.Label;
@@ -16,4 +17,14 @@ final class FaultEvent extends Event {
     String file;
     @Label("Offset")
     long offset;
+
+    static void record(FaroException fault) {
+        FaultEvent event = new FaultEvent();
+        if (event.isEnabled()) {
+            event.code = fault.code().toString();
+            event.file = fault.fileName();
+            event.offset = fault.offset();
+            event.commit();
+        }
+    }
 }

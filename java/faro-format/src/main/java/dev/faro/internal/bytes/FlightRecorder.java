@@ -1,8 +1,6 @@
 package dev.faro.internal.bytes;
 
-import dev.faro.FaroException;
-
-/** Whether the JVM has the flight recorder, whose module is optional; and the event of a fault. */
+/** Whether the JVM has the flight recorder, whose module is optional. */
 public final class FlightRecorder {
     private static final boolean PRESENT = isPresent();
 
@@ -20,18 +18,5 @@ public final class FlightRecorder {
     /** Whether events can be made. */
     public static boolean present() {
         return PRESENT;
-    }
-
-    /** Records a fault. */
-    public static void fault(FaroException fault) {
-        if (PRESENT) {
-            FaultEvent event = new FaultEvent();
-            if (event.isEnabled()) {
-                event.code = fault.code().toString();
-                event.file = fault.fileName();
-                event.offset = fault.offset();
-                event.commit();
-            }
-        }
     }
 }

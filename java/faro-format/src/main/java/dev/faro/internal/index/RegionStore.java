@@ -89,8 +89,15 @@ public final class RegionStore {
      */
     void put(Object owner, int number, RegionIndex region, BooleanSupplier closed) {
         long size = region.memory();
-        if (size > most || !Grant.tryGrow(budget, size)) {
+        if (size > most) {
             return;
+        }
+        if (!Grant.tryGrow(budget, size)) {
+            // Older regions make room, as they do when the store is full.
+            Grant.shrink(budget, evict(size));
+            if (!Grant.tryGrow(budget, size)) {
+                return;
+            }
         }
         long back = size;
         try {
@@ -110,13 +117,20 @@ public final class RegionStore {
         long before = memory;
         regions.put(key, region);
         count(owner, number, region.memory());
+        evict(memory - most);
+        return memory - before;
+    }
+
+    /** Drops the eldest regions, until this many bytes are free or none is left; returns how many are. */
+    private synchronized long evict(long bytes) {
+        long before = memory;
         Iterator<Map.Entry<Key, RegionIndex>> eldest = regions.entrySet().iterator();
-        while (memory > most) {
+        while (before - memory < bytes && eldest.hasNext()) {
             Map.Entry<Key, RegionIndex> leaving = eldest.next();
             eldest.remove();
             count(leaving.getKey().owner, leaving.getKey().number, -leaving.getValue().memory());
         }
-        return memory - before;
+        return before - memory;
     }
 
     private void count(Object owner, int number, long change) {

@@ -3,18 +3,20 @@ package dev.faro.internal.reader;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.Limits;
+import dev.faro.MemoryBudget;
 import dev.faro.codec.DictionaryDigest;
 import dev.faro.internal.block.BlockHeader;
 import dev.faro.internal.block.BlockReader;
 import dev.faro.internal.block.Context;
 import dev.faro.internal.block.Dictionaries;
 import dev.faro.internal.block.Sequence;
-import dev.faro.internal.message.Directory;
-import dev.faro.MemoryBudget;
 import dev.faro.internal.bytes.Grant;
+import dev.faro.internal.message.Directory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -29,9 +31,17 @@ public final class FileDictionaries implements Dictionaries {
     /** Is called without the lock of the digests; null if everything is granted. */
     private final MemoryBudget budget;
     private final Map<Integer, DictionaryDigest> digests = new HashMap<>();
+    /** What threads are reading, or asking the memory for. */
+    private final List<Making> making = new ArrayList<>();
     /** The memory of the dictionaries that were read, in bytes. */
     private long memory;
     private boolean closed;
+
+    private record Making(int number, Thread by) {
+        boolean isOfAnother(Making other) {
+            return number == other.number && by != other.by;
+        }
+    }
 
     private FileDictionaries(FileSet files, Limits limits, Supplier<Directory> directory, MemoryBudget budget) {
         this.budget = budget;
@@ -50,28 +60,42 @@ public final class FileDictionaries implements Dictionaries {
         return directory.get().dictionariesBefore(offset);
     }
 
+    /**
+     * Threads that need a dictionary at the same time each ask for its memory. After a refusal a thread waits for another
+     * that makes the dictionary: what that gets needs no memory of its own.
+     */
     @Override
     public DictionaryDigest digest(int number) throws FaroException {
+        Making mine = new Making(number, Thread.currentThread());
         synchronized (digests) {
             DictionaryDigest known = digests.get(number);
             if (known != null) {
                 return known;
             }
+            making.add(mine);
         }
-        // Its bytes, and the tables of the decoder.
-        long size = directory.get().dictionarySize(number - 1) & 0xFFFFFFFFL;
-        // One that is too large is refused when it is read.
-        long bytes = size > limits.maxDictionarySize() ? 0 : 2 * size;
-        if (bytes > 0 && !Grant.tryGrow(budget, bytes)) {
-            synchronized (digests) {
-                // Another thread may have got it meanwhile.
-                DictionaryDigest known = digests.get(number);
-                if (known != null) {
-                    return known;
-                }
+        try {
+            // Its bytes, and the tables of the decoder. One that is too large is refused when it is read.
+            long size = directory.get().dictionarySize(number - 1) & 0xFFFFFFFFL;
+            long bytes = size > limits.maxDictionarySize() ? 0 : 2 * size;
+            if (Grant.tryGrow(budget, bytes)) {
+                return make(number, bytes);
             }
+        } finally {
+            synchronized (digests) {
+                making.remove(mine);
+                digests.notifyAll();
+            }
+        }
+        DictionaryDigest known = ofOthers(mine);
+        if (known == null) {
             throw files.data().io("memory for a dictionary", new IOException("out of memory: it was refused"));
         }
+        return known;
+    }
+
+    /** Reads a dictionary and keeps it, unless another thread has; {@code bytes} were granted for it. */
+    private DictionaryDigest make(int number, long bytes) throws FaroException {
         boolean kept = false;
         try {
             synchronized (digests) {
@@ -87,9 +111,27 @@ public final class FileDictionaries implements Dictionaries {
                 return digest;
             }
         } finally {
-            if (!kept && bytes > 0) {
+            if (!kept) {
                 Grant.shrink(budget, bytes);
             }
+        }
+    }
+
+    /** The dictionary, if another thread gets it; null otherwise. An interrupt waits too. */
+    private DictionaryDigest ofOthers(Making mine) {
+        boolean interrupted = false;
+        synchronized (digests) {
+            while (!closed && !digests.containsKey(mine.number) && making.stream().anyMatch(mine::isOfAnother)) {
+                try {
+                    digests.wait();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+            return digests.get(mine.number);
         }
     }
 
@@ -106,6 +148,7 @@ public final class FileDictionaries implements Dictionaries {
         synchronized (digests) {
             closed = true;
             digests.clear();
+            digests.notifyAll();
             held = memory;
             memory = 0;
         }

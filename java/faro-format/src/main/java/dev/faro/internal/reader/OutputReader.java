@@ -79,6 +79,26 @@ public abstract class OutputReader implements Closeable {
         return news;
     }
 
+    /** Opens an output. */
+    public interface Opener<T> {
+        T open() throws FaroException;
+    }
+
+    /**
+     * Opens an output, and tells the listener and the flight recorder that it was opened, or of the fault. An output of
+     * which they cannot be told is closed.
+     */
+    public static <T extends OutputReader> T open(Opener<T> how, ReaderOptions options) throws FaroException {
+        T output;
+        try {
+            output = how.open();
+        } catch (FaroException e) {
+            throw new ReaderNews(options.listener()).fault(e);
+        }
+        output.tellOpened();
+        return output;
+    }
+
     /**
      * Tells the listener and the flight recorder that the output was opened; if that fails, closes it.
      *

@@ -3,6 +3,7 @@ package dev.faro.internal.reader;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.Listener;
+import dev.faro.internal.bytes.FaultNews;
 import dev.faro.internal.bytes.FlightRecorder;
 import dev.faro.internal.storage.NotBrought;
 
@@ -41,15 +42,7 @@ public final class ReaderNews {
         if (fault.code() == ErrorCode.INVALID_ARGUMENT || !NotBrought.wantedBy(fault).isEmpty()) {
             return fault;
         }
-        FlightRecorder.fault(fault);
-        if (listener != null) {
-            try {
-                listener.fault(fault);
-            } catch (RuntimeException | Error e) {
-                e.addSuppressed(fault);
-                throw e;
-            }
-        }
+        FaultNews.tell(fault, listener);
         return fault;
     }
 }

@@ -450,8 +450,11 @@ public final class SortBuffer {
     public void discard() {
         reserved = 0;
         shared.regionEnded();
-        clear();
-        release();
+        try {
+            clear();
+        } finally {
+            release();
+        }
     }
 
     private void clear() {

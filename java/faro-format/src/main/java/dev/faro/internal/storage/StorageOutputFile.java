@@ -147,8 +147,9 @@ public final class StorageOutputFile extends OutputFile {
      */
     public void remove() throws IOException {
         if (!gone) {
-            gone = true;
+            // If it fails, the next call tries it again.
             file.remove();
+            gone = true;
         }
     }
 
