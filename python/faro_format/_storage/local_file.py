@@ -85,9 +85,12 @@ class LocalFile(StoredFile):
     @property
     def size(self) -> int:
         """The size now, in bytes."""
+        return self._status().st_size
+
+    def _status(self) -> os.stat_result:
         used = self._used()
         try:
-            return os.fstat(used.numbers[0]).st_size
+            return os.fstat(used.numbers[0])
         finally:
             del used  # The traceback of an error would keep the file open.
 

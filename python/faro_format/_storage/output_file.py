@@ -104,15 +104,18 @@ class OutputFile:
             raise self.place.taken()
 
     def reader(self) -> LocalFile:
-        """Return the file for a reader, whatever its name is by then.
+        """Return the file for a reader, by its present name.
 
         Raises:
-            FaroError: ``io``.
+            FaroError: ``io``; also if the name belongs to another file by now.
         """
         try:
             opened = LocalFile(self._name)
         except OSError as fault:
             raise self.place.io(fault, "to open the file for reading") from fault
+        if not self._is_ours(opened._status()):
+            found = "another file, which has its name"
+            raise self.place.error(ErrorCode.IO, None, "to open the file for reading", found)
         opened._name = self.place.path
         return opened
 

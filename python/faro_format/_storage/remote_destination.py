@@ -12,6 +12,7 @@ import uuid
 from typing import Any
 
 from faro_format import _arguments as arguments
+from faro_format._bytes.header import HEADER_SIZE
 from faro_format._error import invalid
 from faro_format._storage.destination import ENDINGS, Destination, NewFile, Role
 from faro_format._storage.remote_file import RemoteFile
@@ -91,7 +92,10 @@ class _Collected(NewFile):
         self._name = name
         self._collected: Any = tempfile.SpooledTemporaryFile(_MEMORY)  # noqa: SIM115
         self._size = 0
+        self._beginning = b""
+        """The header, which has the file's id."""
         self._temporary: str | None = None
+        self._named = False
         self._published: dict[str, str] | None = None
 
     @property
@@ -102,6 +106,7 @@ class _Collected(NewFile):
         if self._collected is None:
             raise closed()
         self._collected.write(data)
+        self._beginning += bytes(data[: HEADER_SIZE - len(self._beginning)])
         self._size += len(data)
 
     def publish(self, replace: bool) -> None:
@@ -122,6 +127,7 @@ class _Collected(NewFile):
                 shutil.copyfileobj(self._collected, local)
                 local.flush()
                 filesystem.put_file(local.name, self._path, mode="create")
+            self._named = True
             return
         self._temporary = f"{self._path}.{uuid.uuid4().hex[:8]}.tmp"
         with filesystem.open(self._temporary, "wb") as file:
@@ -130,6 +136,8 @@ class _Collected(NewFile):
         with _publishing:
             if not replace and _exists(filesystem, self._path):
                 raise FileExistsError(self._path)
+            # From here on the name may be this file's, also if the call fails: it may copy and then fail to remove.
+            self._named = True
             filesystem.mv(self._temporary, self._path)
         self._temporary = None
 
@@ -138,14 +146,20 @@ class _Collected(NewFile):
         temporary, self._temporary = self._temporary, None
         if temporary is not None and _exists(self._filesystem, temporary):
             as_os_error(lambda: self._filesystem.rm_file(temporary))
-        published, self._published = self._published, None
-        if published is None:
+        if not self._named:
             return
         with _publishing:
-            if as_os_error(lambda: _exists(self._filesystem, self._path)) and published == as_os_error(
-                lambda: identity_of(self._filesystem, self._path, self._name)
-            ):
+            if as_os_error(lambda: _exists(self._filesystem, self._path)) and self._is_own():
                 as_os_error(lambda: self._filesystem.rm_file(self._path))
+        self._named, self._published = False, None
+
+    def _is_own(self) -> bool:
+        """Whether the file of the name is this one: it was not replaced since, or its beginning has this file's id."""
+        if self._published is not None:
+            found = as_os_error(lambda: identity_of(self._filesystem, self._path, self._name))
+            return bool(found == self._published)
+        beginning = as_os_error(lambda: self._filesystem.cat_file(self._path, 0, len(self._beginning)))
+        return bool(beginning == self._beginning)
 
     def open(self) -> RemoteFile:
         if self._published is None:

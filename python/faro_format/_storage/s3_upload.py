@@ -59,7 +59,7 @@ class S3Upload(NewFile):
         self._pending += data
         size = self._part_bytes
         if not self._filesystem.fixed_upload_size:
-            size <<= self._sent // self._part_bytes // _DOUBLED
+            size <<= (len(self._parts) + len(self._running)) // _DOUBLED
         while len(self._pending) >= size:
             part = bytes(memoryview(self._pending)[:size])
             del self._pending[:size]
@@ -101,7 +101,19 @@ class S3Upload(NewFile):
                 with contextlib.suppress(Exception):
                     self._running.popleft().result()
             upload, self._upload = self._upload, None
-            as_os_error(lambda: self._call("abort_multipart_upload", UploadId=upload))
+            try:
+                as_os_error(lambda: self._call("abort_multipart_upload", UploadId=upload))
+            except OSError as fault:
+                # There is none any more if it was completed and the answer was lost.
+                if code_of(fault) not in ("NoSuchUpload", "404"):
+                    raise
+            finally:
+                self._delete()
+        else:
+            self._delete()
+
+    def _delete(self) -> None:
+        """Delete the object, if it may have its name, and that is still this one's."""
         if self._tried:
             found = self._found()
             if found is not None and self._is_own(found):

@@ -126,14 +126,15 @@ class Committer:
             index_bytes=total - data_bytes,
             statistics=statistics,
         )
-        begin = time.perf_counter()
-        sync = self._options.durability == "commit"
-        self._files.publish(sync=sync, reading=reading)
-        if sync:
-            # Naming the files takes a small part of this.
-            self._streams.figures.sync_time += time.perf_counter() - begin
+        self._files.publish(sync=self._sync if self._options.durability == "commit" else None, reading=reading)
         _log.debug("finished %r: %d regions, %d bytes", self._index.place.path, summary.regions, total)
         return summary
+
+    def _sync(self) -> None:
+        """Sync the files, the data file first."""
+        if self._files.paired:
+            self._data.sync()
+        self._index.sync()
 
     def output(self) -> StoredOutput:
         """Return the published output, for a reader. What opening reads of it is in memory.

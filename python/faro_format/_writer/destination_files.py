@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from faro_format._arguments import text
@@ -106,20 +106,19 @@ class DestinationFiles(MadeFiles[_File]):
             self._made.append(new)
             self._files.append(_File(new, role))
 
-    def publish(self, *, sync: bool, reading: bool = False) -> None:
+    def publish(self, *, sync: Callable[[], None] | None, reading: bool = False) -> None:
         """Give the files their names and close them: the data file first, because the index is the commit.
 
         Args:
-            sync: whether to sync the files before.
+            sync: syncs the files, if that is wanted; it is called before.
             reading: whether :meth:`readers` is called afterwards.
 
         Raises:
             FaroError: ``io``; the files are removed then.
         """
-        if sync:
-            for file in self._files:
-                file.sync()
         try:
+            if sync:
+                sync()
             if self._late:
                 self.check_free()
             for file in self._files:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -44,11 +44,11 @@ class Files(Protocol):
     def create(self, layout: Layout) -> None:
         """Create the files of a layout; :meth:`discard` removes them after an error."""
 
-    def publish(self, *, sync: bool, reading: bool = False) -> None:
+    def publish(self, *, sync: Callable[[], None] | None, reading: bool = False) -> None:
         """Give the files their names and close them; after an error none has its name.
 
         Args:
-            sync: whether they must survive a crash.
+            sync: syncs the files, so that they survive a crash; None if that is not wanted.
             reading: whether :meth:`readers` is called afterwards.
         """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from faro_format._error import FaroError
 from faro_format._storage.names import Layout, paths_of
@@ -80,19 +80,18 @@ class OutputFiles(MadeFiles[OutputFile]):
             # Another writer, which does not overwrite, may have the name now.
             file.create(replacing=True)
 
-    def publish(self, *, sync: bool, reading: bool = False) -> None:
+    def publish(self, *, sync: Callable[[], None] | None, reading: bool = False) -> None:
         """Give the files their final names and close them.
 
         Args:
-            sync: whether to sync the files before, and the folder after.
+            sync: syncs the files, if that is wanted; it is called before, and the folder is synced after.
             reading: whether :meth:`readers` is called afterwards.
 
         Raises:
             FaroError: ``io``; if not all files have their final names then, none has.
         """
         if sync:
-            for file in self._files:
-                file.sync()
+            sync()
         if reading:
             # Before they are named: another writer may replace them as soon as they are.
             self._readers = [file.reader() for file in self._files]

@@ -160,8 +160,8 @@ class Writer(RecordCalls):
             with reader:
                 records = list(reader.records(3))
 
-        The reader has the output that was written, even if another writer replaces or removes its names meanwhile (in
-        an object store, such a reading fails with ``io``).
+        The reader has the output that was written, even if another writer replaces or removes its names meanwhile. In
+        an object store such a reading fails with ``io``, and with ``follow`` this call does.
 
         Args:
             limits: as those of :class:`faro_format.Reader`.

@@ -21,6 +21,7 @@ from remote import BUCKET, ObjectStore
 from support import FILE_ID, fault_of
 
 from faro_format import FaroError, Reader, Writer, WriterOptions, check, open_reader, repair, storage
+from faro_format._storage import s3_upload
 
 MIB = 1 << 20
 ENDINGS = {"data": ".data", "index": ".index", "single": ".faro"}
@@ -210,6 +211,8 @@ def test_a_failure_of_any_request_leaves_nothing(
                 out.finish()
             except FaroError as found:
                 fault = found
+                # Whatever has failed: no object has its name, even before the writer is aborted.
+                assert [name for name in store.names() if not name.startswith("upload")] == []
                 if out is not None:
                     out.abort()
         if len(made) <= at:
@@ -313,3 +316,77 @@ def test_a_written_file_is_opened_without_a_request(store: ObjectStore) -> None:
         assert store.filesystem.cat_file(f"{BUCKET}/{size}.faro", end=10) == bytes(10)
     with pytest.raises(FaroError, match="invalid-argument"):
         Reader(stored=storage.StoredOutput.single(storage.RemoteDestination(object(), "x")))  # type: ignore[arg-type]
+
+
+def test_parts_grow_slowly(store: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts double after a number of parts, not of bytes: S3 accepts 10,000 of them, of at most 5 GiB."""
+    monkeypatch.setattr(models, "S3_UPLOAD_PART_MIN_SIZE", 1)
+    monkeypatch.setattr(s3_upload, "_DOUBLED", 3)
+    real = type(store.filesystem)._call_s3
+    sizes: list[int] = []
+
+    async def call(system: Any, method: str, *arguments: Any, **named: Any) -> Any:
+        if method == "upload_part":
+            sizes.append(len(named["Body"]))
+        return await real(system, method, *arguments, **named)
+
+    monkeypatch.setattr(type(store.filesystem), "_call_s3", call)
+    monkeypatch.setattr(store.filesystem, "fixed_upload_size", False)
+    file = s3_upload.S3Upload(store.filesystem, f"{BUCKET}/parts", "parts", 1000)
+    for _ in range(40):
+        file.append(bytes(500))
+    file.publish(False)
+    # The last part has the rest.
+    assert sizes == [1000] * 3 + [2000] * 3 + [4000] * 2 + [3000]
+    file.remove()
+    file.close()
+
+
+@pytest.mark.parametrize("layout", ["paired", "single"])
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_failure_of_any_call_of_a_filesystem_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, layout: Any, after: bool
+) -> None:
+    at = 0
+    while True:
+        system = MemoryFileSystem(global_store=False, skip_instance_cache=True)
+        made: list[str] = []
+        with monkeypatch.context() as patch:
+            for method in ("info", "mv", "rm_file", "open"):
+                real = getattr(system, method)
+
+                def call(
+                    *arguments: Any,
+                    _real: Any = real,
+                    _made: list[str] = made,
+                    _named: str = method,
+                    _at: int = at,
+                    **named: Any,
+                ) -> Any:
+                    _made.append(_named)
+                    fails = len(_made) - 1 == _at
+                    if fails and not after:
+                        raise OSError("before")
+                    answer = _real(*arguments, **named)
+                    if fails:
+                        raise OSError("after")
+                    return answer
+
+                patch.setattr(system, method, call)
+            fault = None
+            try:
+                out = Writer(
+                    destination=storage.RemoteDestination(system, "/out"),
+                    options=WriterOptions(2, file_id=FILE_ID, layout=layout),
+                )
+                out.write(0, b"a record")
+                out.finish()
+            except FaroError as found:
+                fault = found
+        if len(made) <= at:
+            assert fault is None
+            break
+        whole = [path for path in system.find("/") if not path.endswith(".tmp")]
+        assert len(whole) == (0 if fault else 1 if layout == "single" else 2)
+        at += 1
+    assert at > 5

@@ -172,3 +172,18 @@ def test_in_an_object_store(object_store: ObjectStore) -> None:
         assert [bytes(record) for record in reader.records(0)] == [b"x"]
         object_store.filesystem.pipe_file(f"{BUCKET}/out.data", bytes(1000))
     object_store.clear()
+
+
+def test_a_followed_output_whose_name_was_taken_is_not_opened(tmp_path: Path) -> None:
+    """Else the reader would have this output's index and another one's blocks."""
+    with Writer(tmp_path / "other", WriterOptions(2, layout="single")) as other:
+        other.write(0, b"another")
+    out = Writer(tmp_path / "out", WriterOptions(2, layout="single", follow=True))
+    out.write(0, b"a record")
+    out.flush()
+    os.replace(tmp_path / "other.faro", tmp_path / "out.faro")
+    with pytest.raises(FaroError, match="another file") as fault:
+        out.finish_and_open()
+    assert fault.value.code == "io"
+    out.abort()
+    check(tmp_path / "out.faro")
