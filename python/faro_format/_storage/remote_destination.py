@@ -136,7 +136,7 @@ class _Collected(NewFile):
         with _publishing:
             if not replace and _exists(filesystem, self._path):
                 raise FileExistsError(self._path)
-            # From here on the name may be this file's, also if the call fails: it may copy and then fail to remove.
+            # From here on the name may be this file's, even if the call fails: it may copy and then fail to remove.
             self._named = True
             filesystem.mv(self._temporary, self._path)
         self._temporary = None

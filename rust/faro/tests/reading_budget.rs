@@ -393,7 +393,7 @@ fn readers_that_share_a_budget_stay_below_its_limit() {
     assert!(budget.try_grow(400 * KIB) && !budget.try_grow(1));
 }
 
-/// Refuses one request, after another thread, as it were, has read everything that the refused call needs.
+/// Refuses one request, after another thread has read everything that the refused call needs.
 struct Overtaken {
     inner: Arc<Limited>,
     at: usize,

@@ -5,7 +5,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// Waits for a future in a runtime with threads of its own: another may have nobody to run it. A task of a runtime must not
+/// Waits for a future in a runtime with threads of its own: another may never run. A task of a runtime must not
 /// wait, since that would stop its other tasks. What panics is an error.
 pub(super) fn wait_for<T>(runtime: &Handle, future: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread {

@@ -383,7 +383,7 @@ impl Output {
         }
     }
 
-    /// Drops the storage, of which nothing more is asked.
+    /// Drops the storage, which is not used any more.
     fn forget_storage(&mut self) {
         (self.undecided, self.rival) = (None, None);
     }

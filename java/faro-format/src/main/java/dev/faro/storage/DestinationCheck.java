@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The test kit for implementations of {@link Destination} and {@link NewFile}. It makes files under names that begin
- * with {@code check-}, publishes them, refuses and replaces them, gives them up, and reads them back.
+ * with {@code check-}, publishes them, refuses and replaces them, gives them up, and reads them back. In the end all of them are removed.
  * <pre>{@code
  * DestinationCheck.check(store::destination, store::find);
  * }</pre>

@@ -363,7 +363,7 @@ class ReaderBudgetTest {
         }
     }
 
-    /** A fault that a poll of a feed finds outside of its blocks stays, and is told once. */
+    /** A fault that a poll of a feed finds outside of its blocks stays, and reaches the listener once. */
     @Test
     void aFeedThatHasFailedStaysSo() throws Exception {
         RecordingListener listener = new RecordingListener();

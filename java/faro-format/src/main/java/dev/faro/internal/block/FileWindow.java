@@ -107,7 +107,7 @@ final class FileWindow implements ByteSource {
         buffer = target;
     }
 
-    /** Whether the memory is that of a large block, for which no budget was asked. */
+    /** Whether the memory is that of a large block, without a grant. */
     private boolean isTooLarge(int wanted) {
         return grant.asks() && buffer.capacity() > Math.max(wanted, Math.max(file.aheadBytes(), grant.bytes()));
     }
