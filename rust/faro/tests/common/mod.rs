@@ -3,7 +3,7 @@
 // Each test file is a crate and uses only a part.
 #![allow(dead_code)]
 
-use faro::{ErrorCode, Files, Layout, Reader, ReaderOptions, Result, Writer, WriterOptions};
+use faro::{Codec, ErrorCode, Files, Layout, Reader, ReaderOptions, Result, Writer, WriterOptions};
 use std::path::{Path, PathBuf};
 
 /// A folder for one test, and a name in it.
@@ -145,4 +145,22 @@ pub(crate) fn in_fork(act: impl FnOnce() -> bool) -> bool {
     // SAFETY: the child belongs to this process, and the status is a local variable.
     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     status == 0
+}
+
+/// Small blocks that are compressed with a dictionary.
+pub(crate) fn with_dictionary(place: &Place) -> Files {
+    let options = options(Layout::Single, 8)
+        .codec(Codec::Zstd)
+        .dictionaries(true)
+        .buffer_size(600 << 10)
+        .block_size(1000);
+    let mut writer = Writer::create(place.name(), options).unwrap();
+    for record in 0..20_000u32 {
+        let text = format!("a record like others, {record}");
+        writer.write(record % 8, text.as_bytes()).unwrap();
+    }
+    let files = writer.finish().unwrap().files;
+    let reader = open(&files).unwrap();
+    assert!(!reader.dictionaries().is_empty() && reader.region_count() > 1);
+    files
 }
