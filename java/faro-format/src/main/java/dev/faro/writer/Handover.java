@@ -7,6 +7,7 @@ import dev.faro.internal.message.Directory;
 import dev.faro.internal.reader.FileSet;
 import dev.faro.internal.reader.FinishedReader;
 import dev.faro.internal.reader.Opened;
+import dev.faro.internal.reader.ReaderNews;
 import dev.faro.internal.writer.Committer;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
@@ -77,7 +78,7 @@ final class Handover {
         } catch (FaroException e) {
             FaroException published = e.again("; the output is finished and published");
             closeAfter(published, output == null ? opened : output);
-            throw published;
+            throw new ReaderNews(options.listener()).fault(published);
         } catch (RuntimeException | Error e) {
             closeAfter(e, output == null ? opened : output);
             throw e;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.FaroException;
+import dev.faro.Limits;
 import dev.faro.Listener;
 import dev.faro.check.Check;
 import dev.faro.check.CheckLevel;
@@ -81,6 +82,24 @@ class ReaderNewsTest {
         }
         assertTrue(log.lines.get(0).startsWith("opened w.data with 1 of "), log.lines.toString());
         assertEquals(1, log.take().size());
+    }
+
+    /** The end comes first: the output is published, even if it cannot be opened. */
+    @Test
+    void theEndComesBeforeTheOpening() throws Exception {
+        for (long regions : new long[] {1, 0}) {
+            try (Writer writer = Writer.create(folder.resolve("e" + regions), new WriterOptions(2).listener(log))) {
+                writer.write(1, Outputs.bytes("x"));
+                ReaderOptions limited = options.withLimits(Limits.DEFAULT.withMaxRegions(regions));
+                if (regions > 0) {
+                    writer.finishAndOpen(limited).reader().close();
+                } else {
+                    assertThrows(FaroException.class, () -> writer.finishAndOpen(limited));
+                }
+            }
+            List<String> told = log.take().stream().map(line -> line.split(" ")[0]).toList();
+            assertEquals(List.of("region", "finished", regions > 0 ? "opened" : "fault"), told);
+        }
     }
 
     @Test

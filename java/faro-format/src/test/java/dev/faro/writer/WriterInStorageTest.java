@@ -244,6 +244,7 @@ class WriterInStorageTest {
         if (destination.calls.get(failing).startsWith("open") || destination.calls.get(failing).startsWith("close")) {
             // The output was published, and stays.
             assertTrue(first.getMessage().contains("published"), where);
+            assertTrue(first.fileName() != null && first.getMessage().contains(first.fileName()), first.getMessage());
             assertEquals(ErrorCode.INVALID_ARGUMENT, assertThrows(FaroException.class, writer::finish).code(), where);
             writer.close();
             Reader.openStored(destination.memory.output(), ReaderOptions.DEFAULT).close();
