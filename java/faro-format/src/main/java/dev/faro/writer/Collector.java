@@ -18,6 +18,7 @@ final class Collector {
     private final LateOutput output;
     private final SortMemory memory;
     private final SortBuffer buffer;
+    private final boolean ordered;
     /** Whether the working memory was granted. */
     private boolean working;
     private long taken;
@@ -30,18 +31,27 @@ final class Collector {
         this.header = header;
         this.encoder = encoder;
         this.output = output;
+        this.ordered = options.ordered;
         this.memory = new SortMemory(options.buffers, options.memoryBudget);
         this.buffer = new SortBuffer(header, options.bufferSize, options.ordered, memory);
     }
 
     /**
-     * Takes a record or event.
+     * Takes a record or event, by SRT-1 to SRT-4. It is short, so that compilers put it into the caller's loop: all but
+     * the most frequent case have methods of their own.
      *
      * @param members the partitions; null for one
-     * @return false if the caller refused memory for it; the writer is as it was then
+     * @return false if the caller refused memory for it in an empty buffer; the writer is as it was then
      */
     boolean take(int partition, Members members, ByteBuffer record, int kind, long rows) throws FaroException {
-        return takeWorking() && put(partition, members, record, kind, rows);
+        if (members != null || !working || ordered && buffer.hasShared() || !buffer.fits(record.remaining(), null)) {
+            return takeWorking() && put(partition, members, record, kind, rows);
+        }
+        if (!buffer.add(partition, record, kind, rows)) {
+            return addAfterSpill(partition, null, record, kind, rows);
+        }
+        taken += kind == BlockKind.DATA ? rows : 0;
+        return true;
     }
 
     /** Asks for the memory that ending a region needs, once, so that ending one never fails for lack of it. */
@@ -52,35 +62,42 @@ final class Collector {
         return working;
     }
 
-    /** Adds a record to the sort buffer, by SRT-1 to SRT-4; false if there is no memory for it in an empty buffer. */
     private boolean put(int partition, Members members, ByteBuffer record, int kind, long rows) throws FaroException {
-        int length = record.remaining();
-        boolean oversized = buffer.isOversized(length, members);
-        boolean outOfOrder = members == null && options.ordered && buffer.hasShared();
-        if (oversized || outOfOrder || !buffer.fits(length, members)) {
+        boolean outOfOrder = ordered && members == null && buffer.hasShared();
+        // An oversized record never fits.
+        if (outOfOrder || !buffer.fits(record.remaining(), members)) {
             spills += outOfOrder || buffer.isEmpty() ? 0 : 1;
             closeRegion();
-        }
-        if (oversized) {
-            WriterOutput open = output.get();
-            BlockBuilder records = open.records();
-            open.regions().begin(leavesBlocks(length, kind));
-            if (members == null) {
-                records.beginOwn(partition);
-            } else {
-                records.beginShared(members);
+            if (buffer.isOversized(record.remaining(), members)) {
+                putOversized(partition, members, record, kind, rows);
+                return true;
             }
-            records.record(record, record.position(), length, kind, rows);
-            records.endExtent();
-            open.regions().commit();
-            taken += kind == BlockKind.DATA ? rows : 0;
-            this.records = taken;
-            return true;
         }
-        if (add(partition, members, record, kind, rows)) {
-            return true;
+        return add(partition, members, record, kind, rows) || addAfterSpill(partition, members, record, kind, rows);
+    }
+
+    /** Writes a region of one record (SRT-2). */
+    private void putOversized(int partition, Members members, ByteBuffer record, int kind, long rows)
+            throws FaroException {
+        int length = record.remaining();
+        WriterOutput open = output.get();
+        BlockBuilder records = open.records();
+        open.regions().begin(leavesBlocks(length, kind));
+        if (members == null) {
+            records.beginOwn(partition);
+        } else {
+            records.beginShared(members);
         }
-        // A spill (WRT-14): the region ends because memory was refused, and its memory is given back.
+        records.record(record, record.position(), length, kind, rows);
+        records.endExtent();
+        open.regions().commit();
+        taken += kind == BlockKind.DATA ? rows : 0;
+        this.records = taken;
+    }
+
+    /** A spill (WRT-14): the region ends because memory was refused, and its memory is given back. */
+    private boolean addAfterSpill(int partition, Members members, ByteBuffer record, int kind, long rows)
+            throws FaroException {
         spills += buffer.isEmpty() ? 0 : 1;
         closeRegion();
         buffer.release();

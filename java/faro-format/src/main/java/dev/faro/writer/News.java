@@ -39,6 +39,12 @@ final class News {
 
     /** Tells the listener about the regions of which it was not told. */
     void tellRegions() {
+        if (listener != null) {
+            tell();
+        }
+    }
+
+    private void tell() {
         while (!regions.isEmpty()) {
             Region region = regions.remove();
             listener.regionWritten(region.output, region.number, region.bytes);

@@ -40,13 +40,15 @@ final class Memory {
         return owned;
     }
 
-    /** Copies a record to an index; its position stays. */
-    void put(int at, ByteBuffer record) {
+    /** Copies a record to an index; its position stays. Returns the index after it. */
+    int put(int at, ByteBuffer record) {
+        int length = record.remaining();
         if (bytes != null) {
-            record.get(record.position(), bytes, at, record.remaining());
+            record.get(record.position(), bytes, at, length);
         } else {
-            view.put(at, record, record.position(), record.remaining());
+            view.put(at, record, record.position(), length);
         }
+        return at + length;
     }
 
     /** Copies bytes of this memory to other memory. */

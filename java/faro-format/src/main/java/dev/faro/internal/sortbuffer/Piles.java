@@ -90,8 +90,7 @@ final class Piles {
             chunk.memory.putInt(at, length);
             at += LENGTH;
         }
-        chunk.memory.put(at, record);
-        chunk.end = at + length;
+        chunk.end = chunk.memory.put(at, record);
         chunk.records++;
     }
 

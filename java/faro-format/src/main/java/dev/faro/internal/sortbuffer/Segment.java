@@ -100,20 +100,24 @@ final class Segment {
     }
 
     void add(int target, ByteBuffer record, int kind, long rows) {
-        int length = record.remaining();
         int position = used;
         int at = position + LENGTH;
-        memory.putInt(position, length);
         if (kind != 0 || rows != 1) {
-            special = true;
-            memory.putInt(position, length | SPECIAL);
-            memory.putByte(at, (byte) kind);
-            memory.putLong(at + 1, rows);
-            at += EXTRA;
+            at = addSpecial(record.remaining(), kind, rows);
+        } else {
+            memory.putInt(position, record.remaining());
         }
-        memory.put(at, record);
-        used = at + length;
+        used = memory.put(at, record);
         memory.putLong(entry(count++), (long) target << 32 | position);
+    }
+
+    /** Returns where the record's bytes begin. */
+    private int addSpecial(int length, int kind, long rows) {
+        special = true;
+        memory.putInt(used, length | SPECIAL);
+        memory.putByte(used + LENGTH, (byte) kind);
+        memory.putLong(used + LENGTH + 1, rows);
+        return used + LENGTH + EXTRA;
     }
 
     private int entry(int number) {
