@@ -240,6 +240,22 @@ def _small_rows(results: Results) -> Verdict:
     return times >= 1.5 and faster.median > 1, told
 
 
+TINY_MICROSECONDS = {"rust": 60, "java": 90}
+"""The most that a tiny output may take in each language."""
+
+
+def _tiny_outputs(results: Results) -> Verdict:
+    told, met = [], []
+    for language, most in TINY_MICROSECONDS.items():
+        for line in results.select("tiny-outputs", language, "faro-single"):
+            each = statistics.median(line.seconds) / int(line.case["outputs"]) * 1e6
+            peer = results.peer(line, "java", "flink") if language == "java" else None
+            beside = f", {ratio(line, peer).median:.1f} times as fast as Flink" if peer else ""
+            told.append(f"{language} {each:.0f} µs{beside}")
+            met.append(each <= most)
+    return (all(met), "; ".join(told)) if met else (None, "not measured")
+
+
 def _range(spread: Spread, scale: float = 1.0) -> str:
     return f"{spread.least / scale:.3g} to {spread.most / scale:.3g}"
 
@@ -319,6 +335,11 @@ def targets() -> Iterator[Target]:
         "growth",
         f"No curve of time or memory rises more than {STEEPER} times as fast as in proportion to what grows",
         _growth,
+    )
+    yield Target(
+        "tiny-outputs",
+        "A single file of 100 bytes, from its creation to its removal: at most 60 µs in Rust and 90 in Java",
+        _tiny_outputs,
     )
     yield Target("flink-jobs", "Jobs of Flink: none slower than with Flink's sort shuffle by more than 2 %", _jobs)
     yield Target(

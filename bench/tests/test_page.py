@@ -119,6 +119,20 @@ def test_small_blocks_are_held_to_size_and_speed() -> None:
         assert bad["small-blocks"]["state"] == bad["small-rows"]["state"] == "not met"
 
 
+def test_tiny_outputs_are_held_to_their_time() -> None:
+    def found(rust: float, java: float) -> dict[str, str]:
+        times = {("rust", "faro-single"): rust, ("java", "faro-single"): java, ("java", "flink"): 300e-6}
+        lines = [
+            line(*subject, [each * 1000] * 3, part="tiny-outputs", outputs=1000) for subject, each in times.items()
+        ]
+        return verdicts(lines)["tiny-outputs"]
+
+    assert found(60e-6, 90e-6)["state"] == "met"
+    assert found(60e-6, 60e-6)["found"] == "rust 60 µs; java 60 µs, 5.0 times as fast as Flink"
+    assert found(61e-6, 90e-6)["state"] == found(60e-6, 91e-6)["state"] == "not met"
+    assert verdicts([])["tiny-outputs"]["state"] == "not measured"
+
+
 def test_jobs_are_held_against_the_sort_shuffle() -> None:
     def measured(job: str, faro: float) -> list[Line]:
         case = {"job": job, "partitions": 4}
