@@ -22,8 +22,8 @@ final class TinyOutputsCases {
     private static final int QUICK_OUTPUTS = 500;
     /** The memory of Flink's sort buffer and of its pool, in bytes. */
     private static final long FLINK_BYTES = 2 << 20;
-    /** Passes before the clock counts: the compiler needs more than one. */
-    private static final int WARM_UP = 2;
+    /** Passes before the clock counts: with four subjects in turns, the compiler still changes the code in the fourth. */
+    private static final int WARM_UP = 5;
 
     private TinyOutputsCases() {}
 
