@@ -211,6 +211,7 @@ testee-java-s3:
 conformance-stores: testees testee-rust-s3 testee-java-s3 ## Run all cases through a server of S3 on this machine, in each language that has one
 	@$(STEP) "Conformance: all cases through a server of S3" $(BIN)/python scripts/with-s3 conformance/run --no-pairs --testee python-s3 --testee rust-s3 --testee java-s3
 	@cd rust/faro-s3-check && $(STEP) --progress "Rust: a server of S3" $(BIN)/python ../../scripts/with-s3 $(CARGO) test --locked --release -- --nocapture
+	@$(STEP) "Java: a server of S3" $(BIN)/python scripts/with-s3 $(MVN) test -P s3a --projects :faro-hadoop --also-make -Dtest=S3aTest -Dsurefire.failIfNoSpecifiedTests=false
 
 out/faults/shim.so: conformance/faults/shim.c
 	@mkdir -p $(@D)

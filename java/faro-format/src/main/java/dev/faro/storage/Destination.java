@@ -29,6 +29,17 @@ public interface Destination {
     NewFile create(FileRole role) throws IOException;
 
     /**
+     * Makes the file of a role, as {@link #create(FileRole)} does. A storage that has to know from the beginning whether
+     * a file may replace another one overrides this; a writer calls it, and passes the same to {@link NewFile#publish}.
+     *
+     * @param replace whether the file may replace one that exists
+     * @throws IOException as {@link #create(FileRole)}
+     */
+    default NewFile create(FileRole role, boolean replace) throws IOException {
+        return create(role);
+    }
+
+    /**
      * The name, for people, of a file that exists already under the name of a role; empty if there is none. Without
      * {@link dev.faro.writer.WriterOptions#overwrite}, the writer asks before it writes, so that it does not write in
      * vain (WRT-4). This one does not know, and leaves it to {@link NewFile#publish}.

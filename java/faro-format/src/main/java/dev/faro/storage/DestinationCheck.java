@@ -105,8 +105,9 @@ public final class DestinationCheck {
         return "check-" + number++;
     }
 
-    private NewFile create(String name, FileRole role) {
-        NewFile file = succeed("create(" + role + ")", () -> factory.make(name).create(role));
+    private NewFile create(String name, FileRole role, boolean replace) {
+        NewFile file = succeed("create(" + role + ", " + replace + ")",
+                () -> factory.make(name).create(role, replace));
         succeed("name()", file::name);
         return file;
     }
@@ -149,7 +150,7 @@ public final class DestinationCheck {
         List<NewFile> files = new ArrayList<>();
         for (FileRole role : PAIR) {
             asks(name, role, false, "before create");
-            NewFile file = create(name, role);
+            NewFile file = create(name, role, false);
             byte[] bytes = content(size);
             append(file, bytes);
             asks(name, role, false, "before publish");
@@ -204,7 +205,11 @@ public final class DestinationCheck {
     }
 
     private NewFile written(String name, byte[] bytes) {
-        NewFile file = create(name, FileRole.INDEX);
+        return written(name, bytes, false);
+    }
+
+    private NewFile written(String name, byte[] bytes, boolean replace) {
+        NewFile file = create(name, FileRole.INDEX, replace);
         append(file, bytes);
         return file;
     }
@@ -216,7 +221,7 @@ public final class DestinationCheck {
         // Made before the first is published: from then on, the destination may refuse the name at once.
         NewFile refused = written(name, content(500));
         NewFile replaced = written(name, first);
-        NewFile replacing = written(name, second);
+        NewFile replacing = written(name, second, true);
         run("publish(false)", () -> replaced.publish(false));
         try {
             refused.publish(false);

@@ -50,7 +50,7 @@ final class StorageFiles extends OutputFiles {
                 checkFree(destination, others);
             }
             for (FileRole role : roles) {
-                made.files.add(StorageOutputFile.create(role, destination));
+                made.files.add(StorageOutputFile.create(role, destination, options.overwrite));
             }
             return made;
         } catch (FaroException | RuntimeException | Error e) {

@@ -1,5 +1,6 @@
 package dev.faro.storage;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -123,6 +124,30 @@ class DestinationCheckTest {
         DestinationCheck.check(name -> new Asked(memory(name), taken -> Optional.empty()), this::find);
     }
 
+    /** A destination that decides from the beginning whether a file may replace another. */
+    private record Decided(Destination destination) implements Destination {
+        @Override
+        public NewFile create(FileRole role) throws IOException {
+            return create(role, false);
+        }
+
+        @Override
+        public NewFile create(FileRole role, boolean decided) throws IOException {
+            return new Passing(destination.create(role)) {
+                @Override
+                public void publish(boolean replace) throws IOException {
+                    assertEquals(decided, replace);
+                    super.publish(replace);
+                }
+            };
+        }
+    }
+
+    @Test
+    void whatIsDecidedEarlyIsNotChanged() {
+        DestinationCheck.check(name -> new Decided(memory(name)), this::find);
+    }
+
     @Test
     void namesAndResults() {
         refuses("name() returned null", file -> new Passing(file) {
@@ -137,7 +162,7 @@ class DestinationCheckTest {
                 return null;
             }
         });
-        refuses("create(data) returned null", file -> null);
+        refuses("create(data, false) returned null", file -> null);
         refuses("sync() failed", file -> new Passing(file) {
             @Override
             public void sync() throws IOException {

@@ -441,6 +441,31 @@ class WriterInStorageTest {
     }
 
     /** Framing opaque, records without bytes: the dictionary waits, and no byte of it has to be taken back. */
+    /** A storage that decides early whether a file may replace another learns it from the writer. */
+    @Test
+    void theStorageKnowsFromTheBeginningWhetherToReplace() throws Exception {
+        for (boolean overwrite : new boolean[] {false, true}) {
+            List<Boolean> told = new ArrayList<>();
+            MemoryDestination memory = new MemoryDestination("early");
+            Destination early = new Destination() {
+                @Override
+                public NewFile create(FileRole role) throws IOException {
+                    throw new IOException("not this one");
+                }
+
+                @Override
+                public NewFile create(FileRole role, boolean replace) {
+                    told.add(replace);
+                    return memory.create(role);
+                }
+            };
+            try (Writer writer = Writer.createIn(early, new WriterOptions(1).overwrite(overwrite))) {
+                writer.finish();
+            }
+            assertEquals(List.of(overwrite, overwrite), told);
+        }
+    }
+
     @Test
     void aDictionaryBeforeARegionThatLeavesNothing() throws Exception {
         byte[] dictionary = new byte[1 << 20];

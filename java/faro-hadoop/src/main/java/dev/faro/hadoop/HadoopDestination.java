@@ -14,9 +14,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 
 /**
- * A folder of HDFS, or of the local file system, that a writer writes an output to: NAME.data and NAME.index, or
- * NAME.faro. Each file has a temporary name, {@code NAME.data.X.tmp}, until it is published by a rename. A writer that
- * is killed leaves it.
+ * Where a writer writes an output of Hadoop's file systems: NAME.data and NAME.index, or NAME.faro.
  *
  * <pre>{@code
  * Destination destination = new HadoopDestination(fs, new Path("/shuffles/orders"));
@@ -26,8 +24,13 @@ import org.apache.hadoop.fs.RawLocalFileSystem;
  * }
  * }</pre>
  *
- * <p>Object stores are refused with an {@link IOException} when a file is made: their rename is a copy, which cannot
- * leave an existing file untouched when several writers publish one name.
+ * <p>In HDFS and the local file system, each file has a temporary name, {@code NAME.data.X.tmp}, until a rename
+ * publishes it. A writer that is killed leaves it.
+ *
+ * <p>In S3 (S3A of Hadoop 3.4.2 and later, unless {@code fs.s3a.create.conditional.enabled} is false), a file is sent in
+ * parts while it is written, and appears when it is complete, on the condition that its name is free. A writer that is
+ * killed leaves an open multipart upload. Other file systems are refused with an {@link IOException} when a file is
+ * made: nothing that they have leaves an existing file untouched when several writers publish one name.
  */
 public final class HadoopDestination implements Destination {
     private final FileSystem fileSystem;
@@ -46,7 +49,19 @@ public final class HadoopDestination implements Destination {
 
     @Override
     public NewFile create(FileRole role) throws IOException {
-        return HadoopNewFile.create(fileSystem, path(role));
+        return create(role, false);
+    }
+
+    @Override
+    public NewFile create(FileRole role, boolean replace) throws IOException {
+        Path path = path(role);
+        if (fileSystem instanceof RawLocalFileSystem || "hdfs".equals(fileSystem.getUri().getScheme())) {
+            return HadoopNewFile.create(fileSystem, path);
+        }
+        if (fileSystem.hasPathCapability(path, HadoopNewObject.CONDITIONAL)) {
+            return HadoopNewObject.create(fileSystem, path, replace);
+        }
+        throw new IOException("not a file system that can leave an existing file when another is published: " + path);
     }
 
     @Override

@@ -42,9 +42,6 @@ final class HadoopNewFile implements NewFile {
     }
 
     static HadoopNewFile create(FileSystem fileSystem, Path path) throws IOException {
-        if (!(fileSystem instanceof RawLocalFileSystem) && !"hdfs".equals(fileSystem.getUri().getScheme())) {
-            throw new IOException("not a file system with a rename that leaves an existing file: " + path);
-        }
         String name = path.getName() + "." + UUID.randomUUID().toString().replace("-", "") + ".tmp";
         return new HadoopNewFile(fileSystem, path, new Path(path.getParent(), name));
     }

@@ -1,5 +1,6 @@
 package dev.faro.testee;
 
+import dev.faro.FileRole;
 import dev.faro.hadoop.HadoopFile;
 import dev.faro.storage.StoredFile;
 import java.io.IOException;
@@ -7,6 +8,7 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
+import java.util.Map;
 import java.util.Objects;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -16,7 +18,7 @@ import org.apache.hadoop.fs.Path;
 final class S3a {
     private static final String BUCKET = "s3a://faro/";
     private final FileSystem fileSystem;
-    private long copies;
+    private long names;
 
     S3a() {
         String endpoint = System.getenv("FARO_S3_ENDPOINT");
@@ -38,17 +40,36 @@ final class S3a {
         }
     }
 
+    /** A name in the bucket that nothing has. Another testee may use the same bucket. */
+    private Path unused() {
+        return new Path(BUCKET + ProcessHandle.current().pid() + "/" + names++);
+    }
+
     /** Copies a local file to the bucket. One that cannot be read is missing there, which is the same error. */
     StoredFile copy(java.nio.file.Path file) {
-        // Another testee may use the same bucket.
-        Path object = new Path(BUCKET + ProcessHandle.current().pid() + "/" + copies++ + "/" + file.getFileName());
+        Path object = new Path(unused(), file.getFileName().toString());
         if (Files.isRegularFile(file)) {
-            try (OutputStream out = fileSystem.createFile(object).overwrite(true).build()) {
-                Files.copy(file, out);
+            try {
+                put(fileSystem, file, object);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
         }
         return new HadoopFile(fileSystem, object);
+    }
+
+    static void put(FileSystem fileSystem, java.nio.file.Path file, Path object) throws IOException {
+        try (OutputStream out = fileSystem.createFile(object).overwrite(true).build()) {
+            Files.copy(file, out);
+        }
+    }
+
+    /** An output that is written to the bucket. */
+    StorageOutput output(Map<FileRole, java.nio.file.Path> paths) {
+        try {
+            return new S3aOutput(fileSystem, new Path(unused(), "out"), paths);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }

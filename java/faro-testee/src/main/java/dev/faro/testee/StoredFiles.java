@@ -1,6 +1,7 @@
 package dev.faro.testee;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.faro.FileRole;
 import dev.faro.hadoop.HadoopFile;
 import dev.faro.storage.MemoryFile;
 import dev.faro.storage.StoredFile;
@@ -10,12 +11,12 @@ import java.nio.ByteBuffer;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 
 /**
- * The files of a request in another storage: loaded into memory, read through Hadoop's local file system, or copied to a
- * server of S3.
+ * The files of a request in another storage: in memory, read through Hadoop's local file system, or in a server of S3.
  */
 final class StoredFiles {
     private static final String STORAGE = System.getenv("FARO_TESTEE_STORAGE");
@@ -29,9 +30,17 @@ final class StoredFiles {
         return STORAGE != null;
     }
 
-    /** Whether it asks for memory, which can be written to as well. */
-    static boolean areInMemory() {
-        return "memory".equals(STORAGE);
+    /** The output of a NAME in a storage that can be written to as well; null for local files. */
+    static StorageOutput output(Path name) {
+        Map<FileRole, Path> paths = StorageOutput.paths(name);
+        if (paths == null || STORAGE == null) {
+            return null;
+        }
+        return switch (STORAGE) {
+            case "memory" -> new MemoryOutput(paths);
+            case "s3a" -> S3A.output(paths);
+            default -> null;
+        };
     }
 
     static StoredOutput load(JsonNode request) {

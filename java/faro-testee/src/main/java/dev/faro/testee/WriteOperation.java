@@ -23,23 +23,23 @@ final class WriteOperation {
 
     private final Writer writer;
     /** Null if the writer writes local files. */
-    private final MemoryOutput memory;
+    private final StorageOutput output;
     private boolean finished;
     /** The numbers that calls returned; null if there were no such calls. */
     private ArrayNode dictionaries;
 
-    private WriteOperation(Writer writer, MemoryOutput memory) {
+    private WriteOperation(Writer writer, StorageOutput output) {
         this.writer = writer;
-        this.memory = memory;
+        this.output = output;
     }
 
     static ObjectNode perform(JsonNode request) throws FaroException {
         WriterOptions options = options(request.get("options"));
         Path path = Path.of(request.get("path").textValue());
-        boolean inMemory = StoredFiles.areInMemory() && !request.get("options").path("follow").asBoolean();
-        MemoryOutput memory = inMemory ? MemoryOutput.of(path) : null;
-        try (Writer writer = memory == null ? Writer.create(path, options) : Writer.createIn(memory, options)) {
-            return new WriteOperation(writer, memory).run(request.get("calls"));
+        boolean follow = request.get("options").path("follow").asBoolean();
+        StorageOutput output = follow ? null : StoredFiles.output(path);
+        try (Writer writer = output == null ? Writer.create(path, options) : Writer.createIn(output, options)) {
+            return new WriteOperation(writer, output).run(request.get("calls"));
         }
     }
 
@@ -142,8 +142,8 @@ final class WriteOperation {
             case "flush" -> writer.flush();
             case "finish" -> {
                 writer.finish();
-                if (memory != null) {
-                    memory.toFiles();
+                if (output != null) {
+                    output.toFiles();
                 }
                 finished = true;
             }

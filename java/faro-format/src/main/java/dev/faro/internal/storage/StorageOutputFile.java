@@ -26,13 +26,15 @@ public final class StorageOutputFile extends OutputFile {
     /**
      * Makes a new file.
      *
+     * @param replace whether it may replace another file when it is published
      * @throws FaroException {@code io}
      */
-    public static StorageOutputFile create(FileRole role, Destination destination) throws FaroException {
+    public static StorageOutputFile create(FileRole role, Destination destination, boolean replace)
+            throws FaroException {
         ByteBuffer buffer = newBuffer(role);
         NewFile made = null;
         try {
-            made = destination.create(role);
+            made = destination.create(role, replace);
             if (made == null) {
                 throw new IOException("the destination returned no file");
             }
