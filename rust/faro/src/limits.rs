@@ -3,7 +3,7 @@
 mod memory_budget;
 
 pub use memory_budget::MemoryBudget;
-pub(crate) use memory_budget::{Grants, out_of_memory};
+pub(crate) use memory_budget::{CountedBudget, Grants, out_of_memory};
 
 /// The limits of a reader, in bytes unless said otherwise. The reader compares a size from a file with its limit before
 /// it allocates memory for it.

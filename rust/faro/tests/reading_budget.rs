@@ -210,12 +210,13 @@ fn refused_windows_make_more_reads() {
     let files = plain(&place);
     for by_partition in [false, true] {
         let requests = |budget: Arc<Limited>| {
-            let options = ReaderOptions::default().memory_budget(budget);
+            let options = ReaderOptions::default().memory_budget(budget.clone());
             let reader = Reader::open(&files, options).unwrap();
             match by_partition {
                 false => assert!(reader.range(0..PARTITIONS).unwrap().all(|block| block.is_ok())),
                 true => assert!(reader.by_partition(0..PARTITIONS).unwrap().all(|block| block.is_ok())),
             }
+            assert_eq!(reader.figures().memory_refusals, budget.refusals());
             (reader.figures().reads, reader.figures().blocks)
         };
         let (few, blocks) = requests(Limited::new(u64::MAX));

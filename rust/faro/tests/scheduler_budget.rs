@@ -180,7 +180,10 @@ fn a_large_budget_changes_no_read() {
     assert!(budget.most() > sizes().read_bytes);
     // What is read and not taken, and the buffer of one thread.
     assert!(budget.most() <= sizes().budget_bytes + sizes().read_bytes + sizes().gap_bytes);
-    let refused = figures(sizes().memory_budget(Limited::new(u64::from(PARTITIONS) * LEAST)));
+    let little = Limited::new(u64::from(PARTITIONS) * LEAST);
+    let refused = figures(sizes().memory_budget(little.clone()));
+    assert!(little.refusals() > 0 && with.memory_refusals == 0);
+    assert_eq!(refused.memory_refusals, little.refusals());
     assert!(
         refused.reads > 2 * without.reads,
         "{} and {}",

@@ -4,6 +4,7 @@ use crate::error::{Error, ErrorCode};
 use std::fmt;
 use std::io::ErrorKind;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An engine's budget of memory. What it is given to asks before it takes memory, and tells when it gives memory back,
 /// both in bytes. After the end of its user, all that was granted is given back. What a writer holds is its `memory_used`.
@@ -56,6 +57,44 @@ pub trait MemoryBudget: Send + Sync {
 impl fmt::Debug for dyn MemoryBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("MemoryBudget")
+    }
+}
+
+/// An engine's budget whose refusals to one user are counted.
+#[derive(Debug)]
+pub(crate) struct CountedBudget {
+    budget: Arc<dyn MemoryBudget>,
+    refusals: AtomicU64,
+}
+
+impl CountedBudget {
+    /// Puts the counter in the place of the budget; none if there is no budget.
+    pub(crate) fn wrap(budget: &mut Option<Arc<dyn MemoryBudget>>) -> Option<Arc<CountedBudget>> {
+        let counted = Arc::new(CountedBudget {
+            budget: budget.take()?,
+            refusals: AtomicU64::new(0),
+        });
+        *budget = Some(counted.clone());
+        Some(counted)
+    }
+
+    /// How often the budget refused.
+    pub(crate) fn refusals(&self) -> u64 {
+        self.refusals.load(Ordering::Relaxed)
+    }
+}
+
+impl MemoryBudget for CountedBudget {
+    fn try_grow(&self, bytes: u64) -> bool {
+        let granted = self.budget.try_grow(bytes);
+        if !granted {
+            self.refusals.fetch_add(1, Ordering::Relaxed);
+        }
+        granted
+    }
+
+    fn shrink(&self, bytes: u64) {
+        self.budget.shrink(bytes);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::open::OpenFiles;
 use crate::block::BlockHeader;
+use crate::limits::CountedBudget;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -34,6 +35,8 @@ pub struct ReaderFigures {
     pub read_time: Duration,
     /// What is kept now: [`crate::Reader::memory_used`].
     pub memory_used: u64,
+    /// How often the [`memory_budget`](crate::ReaderOptions::memory_budget) refused memory.
+    pub memory_refusals: u64,
 }
 
 /// The counts of an output that is read. They order nothing.
@@ -44,9 +47,17 @@ pub(crate) struct Counts {
     stored: AtomicU64,
     regions_read: AtomicU64,
     regions_cached: AtomicU64,
+    budget: Option<Arc<CountedBudget>>,
 }
 
 impl Counts {
+    pub(super) fn new(budget: Option<Arc<CountedBudget>>) -> Self {
+        Counts {
+            budget,
+            ..Counts::default()
+        }
+    }
+
     pub(super) fn region(&self, cached: bool) {
         let regions = if cached {
             &self.regions_cached
@@ -64,6 +75,7 @@ impl Counts {
             regions_read: self.regions_read.load(Ordering::Relaxed),
             regions_cached: self.regions_cached.load(Ordering::Relaxed),
             memory_used,
+            memory_refusals: self.budget.as_ref().map_or(0, |budget| budget.refusals()),
             ..ReaderFigures::default()
         };
         for file in files.data.iter().chain([&files.index]) {

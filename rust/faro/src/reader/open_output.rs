@@ -10,7 +10,7 @@ use crate::codec::Digest;
 use crate::error::{Error, ErrorCode, Result};
 use crate::index::dictionaries::{self, Digests};
 use crate::index::{DataBounds, OutputRegions, RegionCache, RegionIndex, stored_in_statistics};
-use crate::limits::{Limits, MemoryBudget};
+use crate::limits::{CountedBudget, Limits, MemoryBudget};
 use crate::message::{Footer, Region, RegionEntry, Schema};
 use crate::storage::{InputFile, StoredOutput};
 use std::ops::Range;
@@ -35,7 +35,8 @@ pub(crate) struct OpenOutput {
 }
 
 impl OpenOutput {
-    pub(crate) fn new(files: OpenFiles, schema: Option<Schema>, options: ReaderOptions, footer: Footer) -> Self {
+    pub(crate) fn new(files: OpenFiles, schema: Option<Schema>, mut options: ReaderOptions, footer: Footer) -> Self {
+        let counts = Counts::new(CountedBudget::wrap(&mut options.memory_budget));
         let budget = options.memory_budget.clone();
         let own = || RegionCache::of(options.region_cache_bytes, budget.clone());
         let cache = options.region_cache.clone().unwrap_or_else(own).for_output();
@@ -46,7 +47,7 @@ impl OpenOutput {
                 options,
                 cache: Arc::new(cache),
                 dictionaries: Arc::new(Digests::new(budget)),
-                counts: Arc::default(),
+                counts: Arc::new(counts),
             }),
             footer: Arc::new(footer),
         }

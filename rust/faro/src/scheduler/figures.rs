@@ -26,6 +26,8 @@ pub struct SchedulerFigures {
     pub waits: u64,
     /// Bytes that were taken back to make room, and have to be read again.
     pub reclaimed_bytes: u64,
+    /// How often the [`memory_budget`](super::SchedulerOptions::memory_budget) refused memory.
+    pub memory_refusals: u64,
 }
 
 impl SchedulerFigures {

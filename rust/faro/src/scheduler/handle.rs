@@ -99,7 +99,7 @@ impl Scheduler {
 
     /// What the scheduler has done so far.
     pub fn figures(&self) -> SchedulerFigures {
-        self.shared.lock().figures
+        self.shared.figures()
     }
 }
 

@@ -1,13 +1,15 @@
 //! What consumers and threads share: the state, under a lock, and the steps.
 
 use super::SchedulerOptions;
+use super::figures::SchedulerFigures;
 use super::guard::{Payload, broken, call_all, caught_alone, drop_payload, first};
 use super::job::Job;
 use super::state::State;
 use super::sync::{Condvar, Mutex, MutexGuard};
 use super::waiting::Listener;
+use crate::limits::CountedBudget;
 use std::panic::resume_unwind;
-use std::sync::PoisonError;
+use std::sync::{self, PoisonError};
 
 /// What consumers and threads share. No lock is held while a file is read, memory is allocated for it, or a value of
 /// the caller is called or dropped.
@@ -18,11 +20,14 @@ pub(super) struct Shared {
     work: Condvar,
     /// Whether the scheduler has threads, while it is not dropped.
     has_threads: bool,
+    /// The budget of the options.
+    budget: Option<sync::Arc<CountedBudget>>,
 }
 
 impl Shared {
-    pub(super) fn new(options: SchedulerOptions, has_threads: bool) -> Self {
+    pub(super) fn new(mut options: SchedulerOptions, has_threads: bool) -> Self {
         Shared {
+            budget: CountedBudget::wrap(&mut options.memory_budget),
             state: Mutex::new(State::new(&options)),
             options,
             work: Condvar::new(),
@@ -42,6 +47,13 @@ impl Shared {
                 tell(listeners);
                 self.state.lock().unwrap_or_else(PoisonError::into_inner)
             }
+        }
+    }
+
+    pub(super) fn figures(&self) -> SchedulerFigures {
+        SchedulerFigures {
+            memory_refusals: self.budget.as_ref().map_or(0, |budget| budget.refusals()),
+            ..self.lock().figures
         }
     }
 

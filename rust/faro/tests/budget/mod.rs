@@ -4,7 +4,7 @@
 #![allow(dead_code)]
 
 use faro::MemoryBudget;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// A budget with a limit, which can refuse or panic at one call.
@@ -12,6 +12,7 @@ pub(crate) struct Limited {
     limit: u64,
     /// What is held, the most that was, and the calls of `try_grow` so far.
     state: Mutex<(u64, u64, usize)>,
+    refusals: AtomicU64,
     flaw: Option<(usize, Flaw)>,
 }
 
@@ -30,8 +31,12 @@ impl Limited {
     }
 
     pub(crate) fn with_flaw(limit: u64, flaw: Option<(usize, Flaw)>) -> Arc<Limited> {
-        let state = Mutex::default();
-        Arc::new(Limited { limit, state, flaw })
+        Arc::new(Limited {
+            limit,
+            state: Mutex::default(),
+            refusals: AtomicU64::new(0),
+            flaw,
+        })
     }
 
     pub(crate) fn held(&self) -> u64 {
@@ -45,6 +50,15 @@ impl Limited {
     pub(crate) fn calls(&self) -> usize {
         self.state.lock().unwrap().2
     }
+
+    pub(crate) fn refusals(&self) -> u64 {
+        self.refusals.load(Ordering::Relaxed)
+    }
+
+    fn refuse(&self) -> bool {
+        self.refusals.fetch_add(1, Ordering::Relaxed);
+        false
+    }
 }
 
 impl MemoryBudget for Limited {
@@ -56,14 +70,14 @@ impl MemoryBudget for Limited {
             state.2 - 1
         };
         match self.flaw {
-            Some((at, Flaw::RefusesOne)) if call == at => return false,
-            Some((at, Flaw::RefusesFrom)) if call >= at => return false,
+            Some((at, Flaw::RefusesOne)) if call == at => return self.refuse(),
+            Some((at, Flaw::RefusesFrom)) if call >= at => return self.refuse(),
             Some((at, Flaw::Panics)) if call == at => panic!("a flaw of the test"),
             _ => {}
         }
         let mut state = self.state.lock().unwrap();
         if state.0 + bytes > self.limit {
-            return false;
+            return self.refuse();
         }
         state.0 += bytes;
         state.1 = state.1.max(state.0);

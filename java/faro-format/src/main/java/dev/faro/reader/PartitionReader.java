@@ -205,7 +205,7 @@ public abstract class PartitionReader implements Closeable {
         return new ReaderFigures(data.reads() + (index == null ? 0 : index.reads()),
                 data.bytes() + (index == null ? 0 : index.bytes()), delivered.blocks(), delivered.plainBytes(),
                 delivered.storedBytes(), output.regions().read(), output.regions().cached(),
-                data.nanos() + (index == null ? 0 : index.nanos()), memoryUsed());
+                data.nanos() + (index == null ? 0 : index.nanos()), memoryUsed(), output.memoryRefusals());
     }
 
     /** Closes the files. A cursor that is still open fails with {@code io} when it next reads a file. */

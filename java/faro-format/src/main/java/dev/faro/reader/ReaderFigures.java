@@ -14,6 +14,8 @@ package dev.faro.reader;
  * @param regionsCached the number of times that the cache had the region
  * @param readNanos the time in requests to the storage, of all threads together, in nanoseconds
  * @param memoryUsed what {@link PartitionReader#memoryUsed} returns
+ * @param memoryRefusals how often the {@link ReaderOptions#memoryBudget} refused memory
  */
 public record ReaderFigures(long reads, long bytesRead, long blocks, long plainBytes, long storedBytes,
-        long regionsRead, long regionsCached, long readNanos, long memoryUsed) {}
+        long regionsRead, long regionsCached, long readNanos, long memoryUsed,
+        long memoryRefusals) {}

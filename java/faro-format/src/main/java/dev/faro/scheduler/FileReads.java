@@ -3,6 +3,7 @@ package dev.faro.scheduler;
 import dev.faro.Buffers;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
+import dev.faro.MemoryBudget;
 import dev.faro.internal.storage.InputFile;
 import dev.faro.plan.Sweep;
 import dev.faro.storage.RangeRead;
@@ -37,9 +38,10 @@ final class FileReads {
      */
     record Result(int served, int read, List<List<ByteBuffer>> pieces, FaroException[] faults) {}
 
-    FileReads(SchedulerOptions options, Buffers buffers) {
+    /** @param budget is asked for the memory of reads for several requests; may be null */
+    FileReads(SchedulerOptions options, Buffers buffers, MemoryBudget budget) {
         this.buffers = buffers;
-        this.landing = new Landing(options.readBytes(), options.memoryBudget());
+        this.landing = new Landing(options.readBytes(), budget);
     }
 
     /**
@@ -249,7 +251,8 @@ final class FileReads {
         file.position = end;
     }
 
-    SchedulerFigures figures(long held, long mostHeld, long waits) {
-        return new SchedulerFigures(reads, bytes, gapBytes, requests, seekBytes, held, mostHeld, waits);
+    SchedulerFigures figures(long held, long mostHeld, long waits, long memoryRefusals) {
+        return new SchedulerFigures(
+                reads, bytes, gapBytes, requests, seekBytes, held, mostHeld, waits, memoryRefusals);
     }
 }

@@ -2,7 +2,7 @@ package dev.faro.scheduler;
 
 import dev.faro.Buffers;
 import dev.faro.FaroException;
-import dev.faro.MemoryBudget;
+import dev.faro.internal.bytes.CountedBudget;
 import dev.faro.reader.PartitionReader;
 import java.io.Closeable;
 import java.io.IOException;
@@ -47,6 +47,7 @@ public final class Scheduler implements Closeable {
     private final Settlement settlement;
     private final Map<PartitionReader, FileSweep<Account>> files = new IdentityHashMap<>();
     private final Set<Account> accounts = new LinkedHashSet<>();
+    private final CountedBudget budget;
     private final LongAdder waits = new LongAdder();
     private final ConsumerHost host = new Host();
     private volatile boolean closed;
@@ -61,7 +62,7 @@ public final class Scheduler implements Closeable {
      * @throws FaroException {@code invalid-argument} if the options are out of range
      */
     public Scheduler(SchedulerOptions options) throws FaroException {
-        this(Objects.requireNonNull(options, "options"), null, null, options.memoryBudget());
+        this(Objects.requireNonNull(options, "options"), null, null, CountedBudget.of(options.memoryBudget()));
     }
 
     /**
@@ -71,7 +72,7 @@ public final class Scheduler implements Closeable {
      * @throws FaroException {@code invalid-argument} if the options are out of range
      */
     public Scheduler(SchedulerOptions options, Executor executor) throws FaroException {
-        this(Objects.requireNonNull(options, "options"), executor, null, options.memoryBudget());
+        this(Objects.requireNonNull(options, "options"), executor, null, CountedBudget.of(options.memoryBudget()));
     }
 
     /**
@@ -85,21 +86,23 @@ public final class Scheduler implements Closeable {
      * @throws FaroException {@code invalid-argument} if the options are out of range
      */
     public Scheduler(SchedulerOptions options, Executor executor, Buffers buffers) throws FaroException {
-        this(Objects.requireNonNull(options, "options"), executor, Objects.requireNonNull(buffers, "buffers"), null);
+        this(Objects.requireNonNull(options, "options"), executor, Objects.requireNonNull(buffers, "buffers"),
+                CountedBudget.of(options.memoryBudget()));
     }
 
     /**
      * @param supplied null for buffers of this scheduler
-     * @param budget is asked for the memory of these; may be null
+     * @param budget that of the options, with a counter; may be null
      */
-    private Scheduler(SchedulerOptions options, Executor executor, Buffers supplied, MemoryBudget budget)
+    private Scheduler(SchedulerOptions options, Executor executor, Buffers supplied, CountedBudget budget)
             throws FaroException {
         this.options = options.checked();
+        this.budget = budget;
         this.executor = executor;
-        Grants grants = new Grants(options, budget);
+        Grants grants = new Grants(options, supplied == null ? budget : null);
         PooledBuffers pool = supplied == null ? new PooledBuffers(options.budgetBytes(), grants) : null;
         this.buffers = supplied == null ? pool : supplied;
-        this.reads = new FileReads(options, buffers);
+        this.reads = new FileReads(options, buffers, budget);
         this.ledger = new Ledger(options, grants);
         this.settlement = new Settlement(ledger, pool, reads);
     }
@@ -273,7 +276,7 @@ public final class Scheduler implements Closeable {
      * @param always also if there are consumers
      */
     private void settle(boolean always) {
-        if (options.memoryBudget() == null) {
+        if (budget == null) {
             return;
         }
         boolean idle;
@@ -429,7 +432,8 @@ public final class Scheduler implements Closeable {
     /** The counts so far. May be asked for at any time, even after {@link #close}. */
     public SchedulerFigures figures() {
         synchronized (ledger) {
-            return reads.figures(ledger.held, ledger.mostHeld, waits.sum());
+            return reads.figures(
+                    ledger.held, ledger.mostHeld, waits.sum(), CountedBudget.refusals(budget));
         }
     }
 

@@ -12,7 +12,8 @@ package dev.faro.scheduler;
  *     {@link SchedulerOptions#memoryBudget}, the size of the buffers for them
  * @param mostHeldBytes the largest number of bytes that were held at once
  * @param waits how often a consumer polled and had nothing yet
+ * @param memoryRefusals how often the {@link SchedulerOptions#memoryBudget} refused memory
  */
 public record SchedulerFigures(
         long reads, long bytesRead, long gapBytes, long requests, long seekBytes, long heldBytes, long mostHeldBytes,
-        long waits) {}
+        long waits, long memoryRefusals) {}

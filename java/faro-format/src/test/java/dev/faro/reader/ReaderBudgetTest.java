@@ -268,6 +268,7 @@ class ReaderBudgetTest {
             left.next();
             left.close();
             assertEquals(0, all.granted(), "given back when it is closed early");
+            assertEquals(0, reader.figures().memoryRefusals());
         }
         RecordingBudget none = new RecordingBudget(0);
         try (Reader reader = Reader.open(name, cacheless.withMemoryBudget(none))) {
@@ -280,6 +281,8 @@ class ReaderBudgetTest {
             }
             long reads = reader.figures().reads() - before;
             assertTrue(reads > 4 * readsWith && reads < 2L * count + 10, reads + " reads of " + count + " blocks");
+            assertTrue(none.refusals() > 0);
+            assertEquals(none.refusals(), reader.figures().memoryRefusals());
         }
         assertEquals(0, none.most());
     }

@@ -201,6 +201,7 @@ class SchedulerBudgetTest {
                     }
                 });
                 assertEquals(ErrorCode.IO, e.code());
+                assertEquals(budget.refusals(), scheduler.figures().memoryRefusals());
             }
             budget.checkEnd("limit " + limit);
             assertTrue(budget.most() <= limit && budget.refusals() > 0);

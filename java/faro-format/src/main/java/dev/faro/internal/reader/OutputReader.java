@@ -5,6 +5,7 @@ import dev.faro.FileHeader;
 import dev.faro.Limits;
 import dev.faro.MemoryBudget;
 import dev.faro.index.RegionCache;
+import dev.faro.internal.bytes.CountedBudget;
 import dev.faro.internal.index.DirectLookup;
 import dev.faro.internal.index.FooterMessage;
 import dev.faro.internal.index.RegionIndex;
@@ -23,7 +24,7 @@ import java.nio.ByteBuffer;
 public abstract class OutputReader implements Closeable {
     private final FileSet files;
     private final Limits limits;
-    private final MemoryBudget budget;
+    private final CountedBudget budget;
     private final Regions regions;
     private final FileDictionaries dictionaries;
     private final ExtentReaders readers;
@@ -34,17 +35,17 @@ public abstract class OutputReader implements Closeable {
     protected OutputReader(FileSet files, ReaderOptions options) {
         this.files = files;
         this.limits = options.limits();
-        this.budget = options.memoryBudget();
+        this.budget = CountedBudget.of(options.memoryBudget());
         this.news = new ReaderNews(options.listener());
-        this.regions = new Regions(files.index(), files.header(), options.limits(), store(options));
+        this.regions = new Regions(files.index(), files.header(), options.limits(), store(options, budget));
         this.dictionaries = FileDictionaries.of(files, options.limits(), this::directory, budget);
         this.readers = new ExtentReaders(
                 files.data(), files.header().fileId(), options.limits(), options.verify(), dictionaries, budget);
     }
 
-    private static RegionStore store(ReaderOptions options) {
+    private static RegionStore store(ReaderOptions options, MemoryBudget budget) {
         RegionCache shared = options.regionCache();
-        return shared == null ? new RegionStore(options.cacheBytes(), options.memoryBudget()) : shared.store();
+        return shared == null ? new RegionStore(options.cacheBytes(), budget) : shared.store();
     }
 
     /** The regions and dictionaries that can be read now. The result does not change. */
@@ -116,6 +117,11 @@ public abstract class OutputReader implements Closeable {
     /** The engine's budget, or null. */
     public final MemoryBudget budget() {
         return budget;
+    }
+
+    /** How often the budget refused memory. */
+    public final long memoryRefusals() {
+        return CountedBudget.refusals(budget);
     }
 
     /** The regions and their cache. */
