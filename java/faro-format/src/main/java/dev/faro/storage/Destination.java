@@ -18,8 +18,8 @@ import java.util.Optional;
  */
 public interface Destination {
     /**
-     * Makes the file of a role: data and index, in this order, or single. The writer calls this when it needs the file;
-     * with {@link dev.faro.writer.WriterOptions#singleBelow} that is when the layout is decided. Where names have
+     * Makes the file of a role: data and index, in this order, or single. A writer that needs the file calls
+     * {@link #create(FileRole, boolean)}, which calls this one unless it is overridden; with {@link dev.faro.writer.WriterOptions#singleBelow} that is when the layout is decided. Where names have
      * endings, the files are NAME.data and NAME.index, or NAME.faro.
      *
      * @throws java.nio.file.FileAlreadyExistsException if the name exists; the implementation may leave that to
@@ -29,10 +29,11 @@ public interface Destination {
     NewFile create(FileRole role) throws IOException;
 
     /**
-     * Makes the file of a role, as {@link #create(FileRole)} does. A storage that has to know from the beginning whether
-     * a file may replace another one overrides this; a writer calls it, and passes the same to {@link NewFile#publish}.
+     * Makes the file of a role, as {@link #create(FileRole)} does. This is what a writer calls, with what it will pass to
+     * {@link NewFile#publish}. A storage that has to know that from the beginning overrides this; a destination that
+     * passes calls on to another one has to pass on this one too.
      *
-     * @param replace whether the file may replace one that exists
+     * @param replace whether the file may replace one that exists; then an existing name is not refused here
      * @throws IOException as {@link #create(FileRole)}
      */
     default NewFile create(FileRole role, boolean replace) throws IOException {

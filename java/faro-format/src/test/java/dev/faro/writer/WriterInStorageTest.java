@@ -440,7 +440,6 @@ class WriterInStorageTest {
         assertEquals(FileRole.SINGLE, e.role());
     }
 
-    /** Framing opaque, records without bytes: the dictionary waits, and no byte of it has to be taken back. */
     /** A storage that decides early whether a file may replace another learns it from the writer. */
     @Test
     void theStorageKnowsFromTheBeginningWhetherToReplace() throws Exception {
@@ -466,6 +465,7 @@ class WriterInStorageTest {
         }
     }
 
+    /** Framing opaque, records without bytes: the dictionary waits, and no byte of it has to be taken back. */
     @Test
     void aDictionaryBeforeARegionThatLeavesNothing() throws Exception {
         byte[] dictionary = new byte[1 << 20];

@@ -14,7 +14,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 
 /**
- * Where a writer writes an output of Hadoop's file systems: NAME.data and NAME.index, or NAME.faro.
+ * Writes an output to one of Hadoop's file systems: NAME.data and NAME.index, or NAME.faro.
  *
  * <pre>{@code
  * Destination destination = new HadoopDestination(fs, new Path("/shuffles/orders"));
@@ -28,9 +28,11 @@ import org.apache.hadoop.fs.RawLocalFileSystem;
  * publishes it. A writer that is killed leaves it.
  *
  * <p>In S3 (S3A of Hadoop 3.4.2 and later, unless {@code fs.s3a.create.conditional.enabled} is false), a file is sent in
- * parts while it is written, and appears when it is complete, on the condition that its name is free. A writer that is
- * killed leaves an open multipart upload. Other file systems are refused with an {@link IOException} when a file is
- * made: nothing that they have leaves an existing file untouched when several writers publish one name.
+ * parts while it is written, and appears when it is complete, on the condition that its name is free. The server must
+ * honour that condition ({@code If-None-Match}) for objects and for uploads in parts; this class cannot see whether it
+ * does. A writer that is killed leaves an open multipart upload. Other file systems are refused with an
+ * {@link IOException} when a file is made, because Faro knows no way in them to leave an existing file untouched when
+ * several writers publish one name.
  */
 public final class HadoopDestination implements Destination {
     private final FileSystem fileSystem;
@@ -58,10 +60,12 @@ public final class HadoopDestination implements Destination {
         if (fileSystem instanceof RawLocalFileSystem || "hdfs".equals(fileSystem.getUri().getScheme())) {
             return HadoopNewFile.create(fileSystem, path);
         }
-        if (fileSystem.hasPathCapability(path, HadoopNewObject.CONDITIONAL)) {
+        if (fileSystem.hasPathCapability(path, HadoopNewObject.CONDITIONAL)
+                && fileSystem.hasPathCapability(path, HadoopNewObject.ABORTABLE)) {
             return HadoopNewObject.create(fileSystem, path, replace);
         }
-        throw new IOException("not a file system that can leave an existing file when another is published: " + path);
+        throw new IOException("writing needs HDFS, local files, or S3A of Hadoop 3.4.2 with"
+                + " fs.s3a.create.conditional.enabled: " + path);
     }
 
     @Override

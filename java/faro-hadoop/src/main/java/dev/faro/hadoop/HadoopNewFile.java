@@ -159,10 +159,14 @@ final class HadoopNewFile implements NewFile {
 
     @Override
     public StoredFile open() throws IOException {
-        if (!published || !isOwn()) {
-            throw new IOException(path + " was not published, or was replaced");
+        if (published) {
+            // First: a file that replaces it later has another status.
+            FileStatus status = fileSystem.getFileStatus(path);
+            if (isOwn()) {
+                return new HadoopFile(fileSystem, status);
+            }
         }
-        return new HadoopFile(fileSystem, fileSystem.getFileStatus(path));
+        throw new IOException(path + " was not published, or was replaced");
     }
 
     @Override

@@ -15,7 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 
-/** A proxy of an HTTP server that loses one answer. */
+/** A proxy that loses one answer of an HTTP server, which must not check signatures: they are made for another host. */
 final class LossyProxy implements AutoCloseable {
     private static final Set<String> OWN = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
 

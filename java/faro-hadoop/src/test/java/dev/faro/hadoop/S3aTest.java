@@ -82,7 +82,11 @@ class S3aTest {
     }
 
     private NewFile written(String name, byte[] bytes) throws IOException {
-        NewFile file = new HadoopDestination(files, new Path(folder, name)).create(FileRole.DATA, false);
+        return written(name, bytes, false);
+    }
+
+    private NewFile written(String name, byte[] bytes, boolean replace) throws IOException {
+        NewFile file = new HadoopDestination(files, new Path(folder, name)).create(FileRole.DATA, replace);
         file.append(ByteBuffer.wrap(bytes));
         return file;
     }
@@ -145,28 +149,73 @@ class S3aTest {
     @Test
     void anAnswerThatIsLostIsNoFailure() throws Exception {
         for (int size : new int[] {1000, 2 * PART}) {
-            try (NewFile file = written("lost-" + size, bytes(size))) {
-                String method = size < PART ? "PUT" : "POST";
-                proxy.loseNext(request -> request.startsWith(method + " ") && request.contains("lost-" + size));
-                file.publish(false);
-                assertTrue(proxy.hasLost());
-                try (var found = file.open()) {
-                    assertContent(bytes(size), found);
+            for (boolean replace : new boolean[] {false, true}) {
+                String name = "lost-" + size + replace;
+                try (NewFile file = written(name, bytes(size), replace)) {
+                    String method = size < PART ? "PUT" : "POST";
+                    proxy.loseNext(request -> request.startsWith(method + " ") && request.contains(name));
+                    file.publish(replace);
+                    assertTrue(proxy.hasLost());
+                    try (var found = file.open()) {
+                        assertContent(bytes(size), found);
+                    }
+                    file.remove();
+                    assertFalse(files.exists(new Path(folder, name + ".data")));
                 }
-                file.remove();
-                assertFalse(files.exists(new Path(folder, "lost-" + size + ".data")));
             }
         }
+    }
+
+    /** The client refuses all requests of a thread that is interrupted; nothing stays, and the thread stays interrupted. */
+    @Test
+    void anInterruptLeavesNothing() throws Exception {
+        for (int size : new int[] {1000, 2 * PART}) {
+            for (boolean published : new boolean[] {false, true}) {
+                String name = "interrupted-" + size + published;
+                NewFile file = written(name, bytes(size));
+                if (published) {
+                    file.publish(false);
+                }
+                Thread.currentThread().interrupt();
+                try {
+                    if (!published) {
+                        assertThrows(IOException.class, () -> file.publish(false));
+                        assertTrue(Thread.currentThread().isInterrupted());
+                    }
+                    file.remove();
+                } finally {
+                    assertTrue(Thread.interrupted(), name);
+                }
+                assertFalse(files.exists(new Path(folder, name + ".data")), name);
+                assertFalse(hasOpenUploads(name), name);
+            }
+        }
+    }
+
+    /** The data object is published before the index is refused. */
+    @Test
+    void nothingStaysOfAPairWhoseIndexIsRefused() throws Exception {
+        Path name = new Path(folder, "half");
+        try (Writer writer = Writer.createIn(new HadoopDestination(files, name), new WriterOptions(1))) {
+            writer.write(0, ByteBuffer.wrap(bytes(1000)));
+            files.create(name.suffix(".index")).close();
+            FaroException refused = assertThrows(FaroException.class, writer::finish);
+            assertEquals(FileRole.INDEX, refused.role());
+        }
+        assertFalse(files.exists(name.suffix(".data")));
+        assertEquals(0, files.getFileStatus(name.suffix(".index")).getLen());
     }
 
     @Test
     void aFileIsPublishedAsItWasMade() throws Exception {
         HadoopDestination destination = new HadoopDestination(files, new Path(folder, "replaced"));
         try (NewFile careful = destination.create(FileRole.DATA, false)) {
-            assertThrows(IOException.class, () -> careful.publish(true));
+            IOException e = assertThrows(IOException.class, () -> careful.publish(true));
+            assertTrue(e.getMessage().contains("not to replace"), e.getMessage());
         }
         try (NewFile replacing = destination.create(FileRole.DATA, true)) {
-            assertThrows(IOException.class, () -> replacing.publish(false));
+            IOException e = assertThrows(IOException.class, () -> replacing.publish(false));
+            assertTrue(e.getMessage().contains("was made to replace"), e.getMessage());
         }
         assertFalse(files.exists(new Path(folder, "replaced.data")));
     }
@@ -208,8 +257,11 @@ class S3aTest {
         Configuration configuration = configuration(SERVER);
         configuration.setBoolean("fs.s3a.create.conditional.enabled", false);
         try (FileSystem other = FileSystem.newInstance(folder.toUri(), configuration)) {
-            assertThrows(IOException.class,
-                    () -> new HadoopDestination(other, new Path(folder, "orders")).create(FileRole.DATA, false));
+            HadoopDestination destination = new HadoopDestination(other, new Path(folder, "orders"));
+            for (boolean replace : new boolean[] {false, true}) {
+                IOException e = assertThrows(IOException.class, () -> destination.create(FileRole.DATA, replace));
+                assertTrue(e.getMessage().startsWith("writing needs HDFS"), e.getMessage());
+            }
         }
     }
 }

@@ -33,4 +33,9 @@ final class MemoryOutput extends StorageOutput {
     StoredFile find(FileRole role) {
         return memory.find(role).orElse(null);
     }
+
+    @Override
+    boolean hasAll() {
+        return false;
+    }
 }

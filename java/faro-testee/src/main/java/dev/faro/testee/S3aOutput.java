@@ -59,4 +59,9 @@ final class S3aOutput extends StorageOutput {
     StoredFile find(FileRole role) throws IOException {
         return fileSystem.exists(object(role)) ? new HadoopFile(fileSystem, object(role)) : null;
     }
+
+    @Override
+    boolean hasAll() {
+        return true;
+    }
 }

@@ -2,6 +2,7 @@ package dev.faro.testee;
 
 import dev.faro.FileRole;
 import dev.faro.storage.Destination;
+import dev.faro.storage.RangeRead;
 import dev.faro.storage.StoredFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -9,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 
 /** An output that is written to a storage, and put into the files that a request names afterwards. */
@@ -36,16 +38,22 @@ abstract class StorageOutput implements Destination {
     /** The published file of a role; null if there is none. */
     abstract StoredFile find(FileRole role) throws IOException;
 
-    /** Writes the published files. */
+    /** Whether the storage has what was under the names before, and so shows what is gone. */
+    abstract boolean hasAll();
+
+    /** Makes the files of the request those of the storage, after the writer's end. */
     final void toFiles() {
         for (FileRole role : FileRole.values()) {
             try (StoredFile file = find(role)) {
                 if (file != null) {
                     ByteBuffer bytes = ByteBuffer.allocate((int) file.size());
-                    while (bytes.hasRemaining()) {
-                        file.read(bytes.position(), bytes);
+                    file.readRanges(List.of(new RangeRead(0, bytes)));
+                    if (bytes.hasRemaining()) {
+                        throw new IOException(file.name() + " ended " + bytes.remaining() + " bytes early");
                     }
                     Files.write(paths.get(role), bytes.array());
+                } else if (hasAll()) {
+                    Files.deleteIfExists(paths.get(role));
                 }
             } catch (IOException e) {
                 throw new UncheckedIOException(e);

@@ -22,15 +22,12 @@ final class WriteOperation {
     private static final Map<String, Codec> CODECS = Map.of("none", Codec.NONE, "lz4", Codec.LZ4, "zstd", Codec.ZSTD);
 
     private final Writer writer;
-    /** Null if the writer writes local files. */
-    private final StorageOutput output;
     private boolean finished;
     /** The numbers that calls returned; null if there were no such calls. */
     private ArrayNode dictionaries;
 
-    private WriteOperation(Writer writer, StorageOutput output) {
+    private WriteOperation(Writer writer) {
         this.writer = writer;
-        this.output = output;
     }
 
     static ObjectNode perform(JsonNode request) throws FaroException {
@@ -38,9 +35,14 @@ final class WriteOperation {
         Path path = Path.of(request.get("path").textValue());
         boolean follow = request.get("options").path("follow").asBoolean();
         StorageOutput output = follow ? null : StoredFiles.output(path);
+        ObjectNode answer;
         try (Writer writer = output == null ? Writer.create(path, options) : Writer.createIn(output, options)) {
-            return new WriteOperation(writer, output).run(request.get("calls"));
+            answer = new WriteOperation(writer).run(request.get("calls"));
         }
+        if (output != null) {
+            output.toFiles();
+        }
+        return answer;
     }
 
     private static WriterOptions options(JsonNode request) {
@@ -142,9 +144,6 @@ final class WriteOperation {
             case "flush" -> writer.flush();
             case "finish" -> {
                 writer.finish();
-                if (output != null) {
-                    output.toFiles();
-                }
                 finished = true;
             }
             case "abort" -> writer.abort();
