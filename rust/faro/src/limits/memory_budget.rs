@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// is refused, or the least share of a consumer. Blocks that were delivered are the caller's, and are not asked for.
 ///
 /// Both calls come from the threads that use the library, also several at a time, and never while the library holds a
-/// lock. A call may take time. It may make other writers spill, with [`Writer::flush`](crate::Writer::flush) on their
+/// lock. A call may take time, but must not wait until memory is free: the user that asks may hold it, and gives it back
+/// only after a refusal. It may make other writers spill, with [`Writer::flush`](crate::Writer::flush) on their
 /// threads; not the writer that asks, which is in the middle of a call, and spills by itself when it is refused.
 ///
 /// ```

@@ -5,7 +5,7 @@ use super::held::Held;
 use super::options::LEAST;
 use super::shared::Shared;
 use super::sync::{Arc, Condvar};
-use super::waiting::AHEAD;
+use super::waiting::{AHEAD, Listener};
 use crate::error::{Error, Result};
 use crate::limits::out_of_memory;
 use crate::reader::trace::fault;
@@ -95,8 +95,8 @@ impl Consumer {
 
     /// Sets the listener, which is called from now on when another [`Consumer::poll`] is worthwhile: each time that
     /// something was read for this consumer and, if the scheduler has no threads, when another step can be made. The
-    /// thread that made the step, or dropped the scheduler, calls it. A block may be there already. Another call
-    /// replaces the listener.
+    /// thread that made the step, or dropped the scheduler, calls it. If that happened after a `Pending` and before
+    /// this call, the listener is called at once, in this call. Another call replaces the listener.
     ///
     /// A listener must not wait, serve or poll; it makes a task run that does. It may drop consumers and the scheduler.
     /// Its panic is passed on by [`Scheduler::serve`], or by a consumer that makes steps itself, after the other
@@ -104,8 +104,12 @@ impl Consumer {
     ///
     /// [`Scheduler::serve`]: super::Scheduler::serve
     pub fn on_ready(&mut self, listener: impl Fn() + Send + Sync + 'static) {
-        let before = self.shared.lock().listen(self.id, Arc::new(listener));
+        let listener: Listener = Arc::new(listener);
+        let (before, has_news) = self.shared.lock().listen(self.id, listener.clone());
         drop(before);
+        if has_news {
+            listener();
+        }
     }
 
     fn advance(&mut self) -> Result<Poll<Option<Block>>> {

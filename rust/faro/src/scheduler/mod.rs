@@ -53,7 +53,7 @@
 //!             ready.send(task).unwrap();
 //!         }
 //!         Poll::Ready(None) => ended[task] = true,
-//!         Poll::Pending => drop(scheduler.serve()),
+//!         Poll::Pending => { scheduler.serve(); }
 //!     }
 //! }
 //! assert_eq!(bytes, 23);

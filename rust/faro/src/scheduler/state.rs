@@ -107,9 +107,14 @@ impl State {
         }
     }
 
-    /// Sets the listener of a consumer, and returns the previous one, to be dropped without the lock.
-    pub(super) fn listen(&mut self, id: u64, listener: Listener) -> Option<Listener> {
-        self.consumers.get_mut(&id)?.listener.replace(listener)
+    /// Sets the listener of a consumer. Returns the previous one, to be dropped without the lock, and whether the new one
+    /// has to be called, without the lock, for what happened when there was none.
+    pub(super) fn listen(&mut self, id: u64, listener: Listener) -> (Option<Listener>, bool) {
+        let Some(consumer) = self.consumers.get_mut(&id) else {
+            return (None, false);
+        };
+        let has_news = std::mem::take(&mut consumer.has_news);
+        (consumer.listener.replace(listener), has_news)
     }
 
     /// Queues a consumer for a step that finds what it needs.
@@ -196,10 +201,11 @@ impl State {
     }
 
     fn sleep(&mut self, id: u64) {
-        if let Some(consumer) = self.consumers.get_mut(&id)
-            && !std::mem::replace(&mut consumer.asleep, true)
-        {
-            self.sleepers.push(id);
+        if let Some(consumer) = self.consumers.get_mut(&id) {
+            consumer.has_news = false;
+            if !std::mem::replace(&mut consumer.asleep, true) {
+                self.sleepers.push(id);
+            }
         }
     }
 

@@ -56,6 +56,8 @@ pub(super) struct Waiting {
     pub asleep: bool,
     pub wake: Arc<Condvar>,
     pub listener: Option<Listener>,
+    /// Whether there was news since it was told to wait, and no listener.
+    pub has_news: bool,
 }
 
 impl Waiting {
@@ -89,6 +91,7 @@ impl Waiting {
             asleep: false,
             wake: Arc::new(Condvar::new()),
             listener: None,
+            has_news: false,
         }
     }
 
@@ -104,6 +107,7 @@ impl Waiting {
 
     /// Wakes the consumer. Returns the listener, to be called without the lock.
     pub(super) fn tell(&mut self) -> Option<Listener> {
+        self.has_news |= self.asleep && self.listener.is_none();
         self.asleep = false;
         self.wake.notify_all();
         self.listener.clone()

@@ -26,8 +26,8 @@ use std::time::Duration;
 /// Records may come in any order of partitions. A sort buffer of bounded size collects them; whenever it is full, its
 /// records become one region of the file. The files get their final names in [`Writer::finish`], or at once with the
 /// option `follow`. Dropping a writer before that removes the files, except those that may be followed. Errors other
-/// than `invalid-argument` and a refused record (WRT-3) are final: every later call except [`Writer::abort`] returns
-/// the same error.
+/// than `invalid-argument`, a refused record (WRT-3) and memory that a budget refused (WRT-14) are final: every later
+/// call except [`Writer::abort`] returns the same error.
 pub struct Writer {
     pub(super) options: WriterOptions,
     pub(super) builder: RegionBuilder,

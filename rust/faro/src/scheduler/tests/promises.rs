@@ -110,6 +110,38 @@ fn opening_and_polling_read_nothing_and_take_no_memory() {
     assert!(elsewhere.load(Ordering::Relaxed) > reader.region_count() * 8);
 }
 
+/// What happens between a `Pending` and `on_ready` is not lost: a future sets its listener after its poll.
+#[test]
+fn a_listener_that_comes_late_is_called_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = write(&folder.path().join("late"), 4, 3, Codec::None, Layout::Single);
+    let reader = reader(&files);
+    let scheduler = Scheduler::new(SchedulerOptions::default()).unwrap();
+    let mut consumer = scheduler.partition(&reader, 1).unwrap();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let listener = |calls: &Arc<AtomicUsize>| {
+        let calls = calls.clone();
+        move || {
+            calls.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    // Before the first poll there is nothing to tell.
+    while scheduler.serve() {}
+    consumer.on_ready(listener(&calls));
+    assert_eq!(calls.load(Ordering::Relaxed), 0);
+    drop(consumer);
+
+    let mut consumer = scheduler.partition(&reader, 2).unwrap();
+    assert!(consumer.poll().is_pending());
+    while scheduler.serve() {}
+    consumer.on_ready(listener(&calls));
+    assert_eq!(calls.load(Ordering::Relaxed), 1);
+    consumer.on_ready(listener(&calls));
+    assert_eq!(calls.load(Ordering::Relaxed), 1, "told once");
+    while scheduler.serve() {}
+    assert!(matches!(consumer.poll(), Poll::Ready(Some(Ok(_)))));
+}
+
 /// Polls consumers as the tasks of an engine do, with one call of `serve` for each `Pending`. Returns how many are left
 /// when no task is made to run.
 fn run_tasks(scheduler: &Scheduler, consumers: Vec<Consumer>, mut leaves: impl FnMut(usize) -> bool) -> usize {
