@@ -20,7 +20,8 @@ package dev.faro;
  */
 public interface MemoryBudget {
     /**
-     * Asks for memory that is about to be taken.
+     * Asks for memory that is about to be taken. This may take time, but must not wait until memory is free: the user that
+     * asks may hold it, and gives it back only after a refusal.
      *
      * @param bytes at least as much as will be taken
      * @return whether it is granted. A writer that is refused ends its region and gives its sort memory back. A reader

@@ -2,9 +2,9 @@ package dev.faro.scheduler;
 
 import dev.faro.FaroException;
 import dev.faro.MemoryBudget;
+import dev.faro.MemoryRefusedException;
 import dev.faro.internal.bytes.Grant;
 import dev.faro.internal.storage.InputFile;
-import java.io.IOException;
 
 /**
  * What an engine's budget has granted a scheduler for its own buffers. Each open consumer can always use {@link #LEAST}
@@ -68,7 +68,7 @@ final class Grants {
      */
     void checkLeast(boolean yes, InputFile file) throws FaroException {
         if (!yes && free() < LEAST) {
-            throw file.io("memory for a consumer", new IOException("out of memory: it was refused"));
+            throw file.io("memory for a consumer", new MemoryRefusedException());
         }
     }
 

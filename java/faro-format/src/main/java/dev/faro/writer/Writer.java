@@ -4,6 +4,7 @@ import dev.faro.BlockKind;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
+import dev.faro.MemoryRefusedException;
 import dev.faro.codec.Encoder;
 import dev.faro.internal.bytes.Tail;
 import dev.faro.internal.index.Members;
@@ -14,7 +15,6 @@ import dev.faro.internal.writer.Committer;
 import dev.faro.internal.reader.FileSet;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.storage.Destination;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -35,9 +35,10 @@ import java.util.TreeMap;
  * }</pre>
  *
  * <p>Every call can throw {@link FaroException}. After {@code invalid-argument}, and after {@code limit-exceeded} for a
- * record that is too large, the writer is as it was. After any other error it has failed: every later call except
- * {@link #abort} throws that error again (WRT-6). {@link #close} without {@link #finish} aborts. A writer that is never
- * closed leaves unfinished files with the names that they have; a garbage collector does not remove them, because the
+ * record that is too large, the writer is as it was. After {@code io} with the cause
+ * {@link dev.faro.MemoryRefusedException}, the record was not taken, and the call may be repeated. After any other error
+ * the writer has failed: every later call except {@link #abort} throws that error again (WRT-6). {@link #close} without
+ * {@link #finish} aborts. A writer that is never closed leaves unfinished files with the names that they have; a garbage collector does not remove them, because the
  * names may belong to another writer by then. An interrupt during a call makes the writer fail.
  *
  * <p>Several writers, also of several processes, may use one name at the same time: readers find a complete output of
@@ -259,7 +260,7 @@ public final class Writer implements AutoCloseable {
 
     /** The writer is as it was before the call. */
     private static FaroException outOfMemory() {
-        return FaroException.io(null, null, "memory for the record", new IOException("out of memory: it was refused"));
+        return FaroException.io(null, null, "memory for the record", new MemoryRefusedException());
     }
 
     /**

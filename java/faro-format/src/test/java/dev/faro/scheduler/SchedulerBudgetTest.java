@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.faro.Buffers;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
+import dev.faro.MemoryRefusedException;
 import dev.faro.reader.Feed;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
@@ -112,6 +113,7 @@ class SchedulerBudgetTest {
         } catch (FaroException e) {
             assertEquals(ErrorCode.IO, e.code());
             assertTrue(e.getMessage().contains("memory for a consumer"), e.getMessage());
+            assertTrue(e.getCause() instanceof MemoryRefusedException, e.getMessage());
             assertTrue(e.getMessage().contains("out of memory: it was refused"), e.getMessage());
             surfaced.add(e);
         }

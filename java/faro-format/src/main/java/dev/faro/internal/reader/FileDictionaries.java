@@ -4,6 +4,7 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.Limits;
 import dev.faro.MemoryBudget;
+import dev.faro.MemoryRefusedException;
 import dev.faro.codec.DictionaryDigest;
 import dev.faro.internal.block.BlockHeader;
 import dev.faro.internal.block.BlockReader;
@@ -12,7 +13,6 @@ import dev.faro.internal.block.Dictionaries;
 import dev.faro.internal.block.Sequence;
 import dev.faro.internal.bytes.Grant;
 import dev.faro.internal.message.Directory;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -89,7 +89,7 @@ public final class FileDictionaries implements Dictionaries {
         }
         DictionaryDigest known = ofOthers(mine);
         if (known == null) {
-            throw files.data().io("memory for a dictionary", new IOException("out of memory: it was refused"));
+            throw files.data().io("memory for a dictionary", new MemoryRefusedException());
         }
         return known;
     }
