@@ -1,16 +1,15 @@
 //! How much memory reading (LIM-2) and writing take.
 
 mod common;
+mod counting;
 
 use common::{Place, open, options};
+use counting::Counting;
 use faro::{Codec, Files, Framing, Layout, MemoryBudget, Reader, ReaderOptions, Writer, WriterOptions};
-use std::alloc::{GlobalAlloc, Layout as Memory, System};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// The system's allocator with a count for each thread, since other tests run at the same time.
-struct Counting;
-
+// A count for each thread, since other tests run at the same time.
 thread_local! {
     static TAKEN: Cell<isize> = const { Cell::new(0) };
     static PEAK: Cell<isize> = const { Cell::new(0) };
@@ -23,30 +22,8 @@ fn count(bytes: isize) {
     PEAK.set(PEAK.get().max(TAKEN.get()));
 }
 
-// SAFETY: all calls go to the system's allocator, and the counters allocate nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, memory: Memory) -> *mut u8 {
-        count(memory.size() as isize);
-        // SAFETY: the caller keeps the contract of the allocator.
-        unsafe { System.alloc(memory) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, memory: Memory) {
-        count(-(memory.size() as isize));
-        // SAFETY: the caller keeps the contract of the allocator.
-        unsafe { System.dealloc(at, memory) }
-    }
-
-    // The system moves large pieces by their pages, and takes no memory twice for it.
-    unsafe fn realloc(&self, at: *mut u8, memory: Memory, size: usize) -> *mut u8 {
-        count(size as isize - memory.size() as isize);
-        // SAFETY: the caller keeps the contract of the allocator.
-        unsafe { System.realloc(at, memory, size) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: Counting = Counting(count);
 
 /// Runs code, and returns its peak memory in bytes, beyond what was allocated before.
 fn peak_of<T>(act: impl FnOnce() -> T) -> (T, usize) {

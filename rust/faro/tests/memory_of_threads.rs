@@ -2,14 +2,12 @@
 //! test here.
 
 mod common;
+mod counting;
 
 use common::{Place, options};
+use counting::Counting;
 use faro::{Codec, Layout, Writer};
-use std::alloc::{GlobalAlloc, Layout as Memory, System};
 use std::sync::atomic::{AtomicIsize, Ordering};
-
-/// The system's allocator, with a count.
-struct Counting;
 
 static TAKEN: AtomicIsize = AtomicIsize::new(0);
 static PEAK: AtomicIsize = AtomicIsize::new(0);
@@ -19,30 +17,8 @@ fn count(bytes: isize) {
     PEAK.fetch_max(taken, Ordering::Relaxed);
 }
 
-// SAFETY: all calls go to the system's allocator, and the counters allocate nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, memory: Memory) -> *mut u8 {
-        count(memory.size() as isize);
-        // SAFETY: the caller keeps the contract of the allocator.
-        unsafe { System.alloc(memory) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, memory: Memory) {
-        count(-(memory.size() as isize));
-        // SAFETY: the caller keeps the contract of the allocator.
-        unsafe { System.dealloc(at, memory) }
-    }
-
-    // The system moves large pieces by their pages, and takes no memory twice for it.
-    unsafe fn realloc(&self, at: *mut u8, memory: Memory, size: usize) -> *mut u8 {
-        count(size as isize - memory.size() as isize);
-        // SAFETY: the caller keeps the contract of the allocator.
-        unsafe { System.realloc(at, memory, size) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: Counting = Counting(count);
 
 /// The row of [`faro::WriterOptions::working_memory`] for several threads: the peak is at most 5 % above it.
 #[test]
