@@ -166,6 +166,8 @@ fn a_budget_that_is_used_up_refuses_the_record() {
         assert!(is_out_of_memory(&error), "{error}");
         assert!(is_out_of_memory(&writer.write(0, &[1; 1000]).unwrap_err()));
         assert!(is_out_of_memory(&writer.write_event(0, 64, b"x").unwrap_err()));
+        assert!(budget.refusals() > 0);
+        assert_eq!(writer.figures().memory_refusals, budget.refusals());
         let working = with(&budget, 64 * MIB).working_memory();
         assert_eq!(budget.held(), if at == 0 { 0 } else { working });
         // What needs no memory works, and bad arguments are what they were.

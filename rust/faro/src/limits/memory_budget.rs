@@ -79,9 +79,9 @@ impl CountedBudget {
         Some(counted)
     }
 
-    /// How often the budget refused.
-    pub(crate) fn refusals(&self) -> u64 {
-        self.refusals.load(Ordering::Relaxed)
+    /// How often a budget refused; 0 if there is none.
+    pub(crate) fn refusals(counted: Option<&Arc<CountedBudget>>) -> u64 {
+        counted.map_or(0, |budget| budget.refusals.load(Ordering::Relaxed))
     }
 }
 
@@ -105,24 +105,18 @@ impl MemoryBudget for CountedBudget {
 pub(crate) struct Grants {
     budget: Option<Arc<dyn MemoryBudget>>,
     held: u64,
-    refusals: u64,
 }
 
 impl Grants {
     pub(crate) fn new(budget: Option<Arc<dyn MemoryBudget>>) -> Grants {
-        Grants {
-            budget,
-            held: 0,
-            refusals: 0,
-        }
+        Grants { budget, held: 0 }
     }
 
     /// Asks for `bytes` more.
     pub(crate) fn try_grow(&mut self, bytes: u64) -> bool {
         let granted = self.budget.as_ref().is_none_or(|budget| budget.try_grow(bytes));
-        match granted {
-            true => self.held += bytes,
-            false => self.refusals += 1,
+        if granted {
+            self.held += bytes;
         }
         granted
     }
@@ -152,7 +146,6 @@ impl Grants {
         Grants {
             budget: self.budget.clone(),
             held: rest,
-            refusals: 0,
         }
     }
 
@@ -164,11 +157,6 @@ impl Grants {
     /// The bytes that are held.
     pub(crate) fn held(&self) -> u64 {
         self.held
-    }
-
-    /// How often the budget refused.
-    pub(crate) fn refusals(&self) -> u64 {
-        self.refusals
     }
 
     /// Forgets the budget, in a process that is a copy of its user's.

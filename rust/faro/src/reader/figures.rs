@@ -75,7 +75,7 @@ impl Counts {
             regions_read: self.regions_read.load(Ordering::Relaxed),
             regions_cached: self.regions_cached.load(Ordering::Relaxed),
             memory_used,
-            memory_refusals: self.budget.as_ref().map_or(0, |budget| budget.refusals()),
+            memory_refusals: CountedBudget::refusals(self.budget.as_ref()),
             ..ReaderFigures::default()
         };
         for file in files.data.iter().chain([&files.index]) {

@@ -52,7 +52,7 @@ impl Shared {
 
     pub(super) fn figures(&self) -> SchedulerFigures {
         SchedulerFigures {
-            memory_refusals: self.budget.as_ref().map_or(0, |budget| budget.refusals()),
+            memory_refusals: CountedBudget::refusals(self.budget.as_ref()),
             ..self.lock().figures
         }
     }

@@ -3,8 +3,9 @@
 use super::options::WriterOptions;
 use crate::codec::Codec;
 use crate::error::Result;
-use crate::limits::{Grants, out_of_memory};
+use crate::limits::{CountedBudget, Grants, out_of_memory};
 use crate::storage::publishing::Birth;
+use std::sync::Arc;
 
 /// The least that is asked for at a time for the sort buffer, in bytes, if so much is missing.
 pub(super) const STEP: u64 = 1 << 20;
@@ -16,6 +17,7 @@ pub(super) const COUNTED_SURPLUS: u64 = 20;
 
 /// What a writer holds.
 pub(super) struct Memory {
+    budget: Option<Arc<CountedBudget>>,
     grants: Grants,
     /// What is held until the end: files, blocks, sorting.
     working: u64,
@@ -66,8 +68,10 @@ impl WriterOptions {
 
 impl Memory {
     pub(super) fn new(options: &WriterOptions) -> Memory {
+        let mut budget = options.memory_budget.clone();
         Memory {
-            grants: Grants::new(options.memory_budget.clone()),
+            budget: CountedBudget::wrap(&mut budget),
+            grants: Grants::new(budget),
             working: 0,
             surplus_granted: 0,
             surplus: 0,
@@ -77,6 +81,11 @@ impl Memory {
 
     pub(super) fn grants(&self) -> &Grants {
         &self.grants
+    }
+
+    /// How often memory was refused.
+    pub(super) fn refusals(&self) -> u64 {
+        CountedBudget::refusals(self.budget.as_ref())
     }
 
     /// Asks for memory of the sort buffer.

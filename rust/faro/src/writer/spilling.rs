@@ -115,7 +115,7 @@ impl Writer {
             spills: self.spills,
             region_time: self.region_time,
             memory_used: self.memory_used(),
-            memory_refusals: self.memory.grants().refusals(),
+            memory_refusals: self.memory.refusals(),
             ..self.builder.figures()
         }
     }
