@@ -62,7 +62,7 @@ public final class HadoopDestination implements Destination {
         }
         if (fileSystem.hasPathCapability(path, HadoopNewObject.CONDITIONAL)
                 && fileSystem.hasPathCapability(path, HadoopNewObject.ABORTABLE)) {
-            return HadoopNewObject.create(fileSystem, path, replace);
+            return new HadoopNewObject(fileSystem, path, replace);
         }
         throw new IOException("writing needs HDFS, local files, or S3A of Hadoop 3.4.2 with"
                 + " fs.s3a.create.conditional.enabled: " + path);

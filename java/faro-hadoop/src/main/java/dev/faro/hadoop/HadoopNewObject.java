@@ -56,7 +56,8 @@ final class HadoopNewObject implements NewFile {
         T send() throws IOException;
     }
 
-    private HadoopNewObject(FileSystem fileSystem, Path path, boolean replace) throws IOException {
+    /** Begins an object; the file system has the two capabilities. */
+    HadoopNewObject(FileSystem fileSystem, Path path, boolean replace) throws IOException {
         this.fileSystem = fileSystem;
         this.path = path;
         this.replace = replace;
@@ -70,11 +71,6 @@ final class HadoopNewObject implements NewFile {
         } catch (IllegalArgumentException e) {
             throw new IOException("a file system without what an object needs: " + path, e);
         }
-    }
-
-    /** Begins an object; the file system has the two capabilities. */
-    static HadoopNewObject create(FileSystem fileSystem, Path path, boolean replace) throws IOException {
-        return new HadoopNewObject(fileSystem, path, replace);
     }
 
     @Override
