@@ -128,6 +128,11 @@ class Child:
         return outcomes
 
     @property
+    def is_running(self) -> bool:
+        """Whether a process was started, and not ended here."""
+        return self._process is not None
+
+    @property
     def pid(self) -> int:
         """The process id."""
         if self._process is None:

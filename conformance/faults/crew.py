@@ -56,6 +56,11 @@ class Member:
         finally:
             self.control.disarm()
 
+    @property
+    def pid(self) -> int | None:
+        """The process id, if a process runs."""
+        return self.child.pid if self.child.is_running else None
+
     def start(self) -> None:
         """Restart the process."""
         self.control.disarm()

@@ -110,6 +110,8 @@ class WritingSweep:
         self.member = member
         self.findings = findings
         self.judge = Judge(crew, findings)
+        # The process that has published an output.
+        self._experienced: int | None = None
 
     def run(self, chosen: list[Script], rng: random.Random, share: float, with_kills: bool) -> None:
         """Sweep the scripts, with a random share of the trials."""
@@ -118,23 +120,44 @@ class WritingSweep:
             old: Files = {}
             if script.options.get("overwrite"):
                 old = written(self.member, self.crew.new_folder(), script.variant(file_id=OLD_FILE_ID))
-            counts = self._undisturbed(reference, old)
-            plan = list(trials(counts, script))
-            if with_kills:
-                plan += kills(counts)
-            if share < 1:
-                plan = [trial for trial in plan if rng.random() < share]
-            for trial in plan:
-                self._try(reference, old, trial)
-                shutil.rmtree(self.crew.folder)
-                self.crew.folder.mkdir()
+            known = None
+            for is_fresh in (False, True):
+                counts = self._undisturbed(reference, old, is_fresh)
+                if counts == known:
+                    break
+                known = counts
+                plan = list(trials(counts, script))
+                if with_kills:
+                    plan += kills(counts)
+                if share < 1:
+                    plan = [trial for trial in plan if rng.random() < share]
+                for trial in plan:
+                    self._try(reference, old, trial, is_fresh)
+                    shutil.rmtree(self.crew.folder)
+                    self.crew.folder.mkdir()
+
+    def _prepare(self, is_fresh: bool) -> None:
+        """Start a new process, or let this one publish an output first.
+
+        A process may learn what its file system can do (PUB-3), so that its calls depend on what it did before.
+        """
+        member = self.member
+        if is_fresh:
+            member.start()
+        elif member.pid is None or member.pid != self._experienced:
+            script = scripts.small().variant(layout="paired")
+            request = self._request(self.crew.new_folder(), script, Fault())
+            outcome = member.ask("write", request)
+            self.findings.expect(outcome.kind == "ok", f"{member.name}: an output before the faults: {outcome.detail}")
+            self._experienced = member.pid
 
     @staticmethod
     def _request(folder: Path, script: Script, fault: Fault) -> Json:
         return {"path": str(folder / "out"), "options": script.options, "calls": script.calls_and_more()}
 
-    def _undisturbed(self, reference: Reference, old: Files) -> dict[str, int]:
+    def _undisturbed(self, reference: Reference, old: Files, is_fresh: bool) -> dict[str, int]:
         """The calls of an undisturbed run. The shim must have seen them."""
+        self._prepare(is_fresh)
         folder = self.crew.new_folder()
         place_old(folder, old)
         outcome = self.member.ask("write", self._request(folder, reference.script, Fault()), Fault())
@@ -151,14 +174,16 @@ class WritingSweep:
         self.findings.expect(seen, f"{what}: the shim saw none of {', '.join(publishing)}")
         return counts
 
-    def _try(self, reference: Reference, old: Files, trial: Trial) -> None:
+    def _try(self, reference: Reference, old: Files, trial: Trial, is_fresh: bool) -> None:
+        self._prepare(is_fresh)
         folder, fault = self.crew.new_folder(), trial.fault
         place_old(folder, old)
         moved = folder.with_name(f"{folder.name}-moved")
         if fault.action == "vanish":
             fault = Fault(fault.action, fault.kind, fault.number, move=(folder, moved))
         outcome = self.member.ask("write", self._request(folder, reference.script, fault), fault)
-        what = f"{self.member.name} {reference.script.name}: {trial.fault}"
+        process = ", first of a process" if is_fresh else ""
+        what = f"{self.member.name} {reference.script.name}{process}: {trial.fault}"
         fired = self.member.control.fired
         if not self.findings.expect(fired > 0, f"{what}: no call was struck"):
             return
