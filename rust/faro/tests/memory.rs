@@ -170,7 +170,21 @@ fn a_writer_takes_its_sort_buffer_and_its_working_memory() {
     fn shared(writer: &mut Writer, number: u32, partitions: u32) -> faro::Result<()> {
         writer.multicast(&[number % 50 % partitions, partitions - 1], &[7; 60])
     }
-    let cases: [(&str, WriterOptions, Put, u32); 9] = [
+    // What slots cannot hold comes after other records.
+    fn events_late(writer: &mut Writer, number: u32, partitions: u32) -> faro::Result<()> {
+        match number % 70_000 > 40_000 && number.is_multiple_of(10) {
+            true => writer.write_event(number % partitions, 64, &[7; 100]),
+            false => writer.write(number % partitions, &[7; 100]),
+        }
+    }
+    fn shared_early(writer: &mut Writer, number: u32, partitions: u32) -> faro::Result<()> {
+        match number % 75_000 > 6_000 {
+            true => writer.broadcast(&[7; 100]),
+            false => writer.write(number % partitions, &[7; 100]),
+        }
+    }
+    let small = base(64).block_size(200);
+    let cases: [(&str, WriterOptions, Put, u32); 18] = [
         ("length 0", base(64), records::<0>, 800_000),
         ("length 16", base(10_000), records::<16>, 100_000),
         ("length 100", base(64), records::<100>, 100_000),
@@ -179,7 +193,21 @@ fn a_writer_takes_its_sort_buffer_and_its_working_memory() {
         ("mixed", base(100), mixed, 110_000),
         ("events", base(100), events, 1_500_000),
         ("shared", base(100).ordered(false), shared, 150_000),
+        ("events late", base(100), events_late, 200_000),
+        ("shared early", base(100).ordered(false), shared_early, 200_000),
+        ("small blocks", small, records::<100>, 200_000),
+        ("many partitions", base(1000), records::<100>, 200_000),
+        ("long after short", base(500), mixed, 150_000),
         ("zstd", base(1000).codec(Codec::Zstd), records::<100>, 100_000),
+        ("buckets", base(10_000), records::<100>, 200_000),
+        ("buckets, long after short", base(10_000), mixed, 150_000),
+        ("buckets, events late", base(10_000), events_late, 200_000),
+        (
+            "buckets, shared early",
+            base(10_000).ordered(false),
+            shared_early,
+            200_000,
+        ),
     ];
     for (what, options, put, records) in cases {
         for budget in [false, true] {

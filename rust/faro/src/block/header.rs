@@ -72,6 +72,7 @@ impl BlockHeader {
     pub const SIZE: usize = 24;
 
     /// Reads the fields and checks nothing.
+    #[inline]
     pub fn parse(bytes: &[u8; Self::SIZE]) -> Self {
         let u32_at = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         BlockHeader {

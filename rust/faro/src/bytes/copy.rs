@@ -46,6 +46,28 @@ pub(crate) fn append_framed(to: &mut Vec<u8>, from: &[u8]) {
     }
 }
 
+/// Writes the count of the bytes, a u32, and the bytes to where they fill `to`. There are fewer than 2^32.
+///
+/// # Panics
+/// If `to` has another size.
+#[inline(always)]
+pub(crate) fn write_framed(to: &mut [u8], from: &[u8]) {
+    let count = from.len();
+    assert_eq!(to.len(), 4 + count);
+    let length = (count as u32).to_le_bytes();
+    if count > SHORT {
+        to[..4].copy_from_slice(&length);
+        to[4..].copy_from_slice(from);
+        return;
+    }
+    // SAFETY: there is room for the 4 bytes and the others, by the check above, and a unique slice cannot overlap another.
+    unsafe {
+        let begin = to.as_mut_ptr();
+        begin.cast::<[u8; 4]>().write_unaligned(length);
+        copy_short(begin.add(4), from.as_ptr(), count);
+    }
+}
+
 /// Copies in pieces of a fixed size; the last piece may overlap the one before it.
 ///
 /// # Safety
@@ -65,24 +87,29 @@ unsafe fn copy_short(to: *mut u8, from: *const u8, count: usize) {
             }
         }};
     }
-    match count {
-        0 => {}
-        // SAFETY: there is one byte.
-        1 => unsafe { to.write(from.read()) },
-        2..4 => pieces!(2),
-        4..8 => pieces!(4),
-        8..16 => pieces!(8),
-        16..32 => pieces!(16),
-        32..=64 => pieces!(32),
-        65..=128 => pieces!(64),
-        _ => {
-            // SAFETY: both halves are inside, since the pieces above cover up to 128 bytes from each end.
-            unsafe {
-                to.cast::<[u8; 128]>()
-                    .write_unaligned(from.cast::<[u8; 128]>().read_unaligned());
-            }
-            pieces!(128);
+    // Longer copies first, since records of 16 bytes and more are the most frequent.
+    if count > 128 {
+        // SAFETY: both halves are inside, since the pieces cover up to 128 bytes from each end.
+        unsafe {
+            to.cast::<[u8; 128]>()
+                .write_unaligned(from.cast::<[u8; 128]>().read_unaligned());
         }
+        pieces!(128);
+    } else if count > 64 {
+        pieces!(64);
+    } else if count > 32 {
+        pieces!(32);
+    } else if count >= 16 {
+        pieces!(16);
+    } else if count >= 8 {
+        pieces!(8);
+    } else if count >= 4 {
+        pieces!(4);
+    } else if count >= 2 {
+        pieces!(2);
+    } else if count == 1 {
+        // SAFETY: there is one byte.
+        unsafe { to.write(from.read()) }
     }
 }
 
@@ -104,6 +131,10 @@ mod tests {
                 assert_eq!(to[..begins], vec![0xEE; begins]);
                 assert_eq!(to[begins..begins + 4], (count as u32).to_le_bytes());
                 assert_eq!(to[begins + 4..], from[..count], "{count}");
+                let mut around = vec![0xEE; begins + 4 + count + 1];
+                write_framed(&mut around[begins..begins + 4 + count], &from[..count]);
+                assert_eq!(around[..begins + 4 + count], to[..]);
+                assert_eq!(around[begins + 4 + count], 0xEE);
             }
         }
     }

@@ -19,6 +19,20 @@ pub(crate) fn prefetch(bytes: &[u8], at: usize) {
     let _ = (bytes, at);
 }
 
+/// Prefetches the cache line of an address that is written soon.
+#[inline(always)]
+pub(crate) fn prefetch_to_write(bytes: &[u8], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch is a hint: it has no visible effect and cannot fault, whatever the address. Processors that
+    // do not know this one ignore it.
+    unsafe {
+        let address = bytes.as_ptr().wrapping_add(at);
+        std::arch::asm!("prefetchw [{0}]", in(reg) address, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (bytes, at);
+}
+
 /// Asks for large pages for the unused capacity of a vector: random access then needs fewer entries of the page table.
 /// It is a hint; a failure does not matter.
 pub(crate) fn advise_large_pages(vector: &mut Vec<u8>) {
@@ -66,6 +80,8 @@ mod tests {
         advise_large_pages(&mut bytes);
         prefetch(&bytes, 0);
         prefetch(&bytes, usize::MAX);
+        prefetch_to_write(&bytes, 0);
+        prefetch_to_write(&bytes, usize::MAX);
         assert_eq!(bytes, [7; 100]);
     }
 }

@@ -1,8 +1,14 @@
 //! LZ4 blocks (spec, COD-2).
 
-/// Compresses `plain` into `target`; none when the result does not fit.
-pub(super) fn compress(plain: &[u8], target: &mut [u8]) -> Option<usize> {
-    lzzzz::lz4::compress(plain, target, lzzzz::lz4::ACC_LEVEL_DEFAULT).ok()
+/// Appends the compressed `plain` to `to`, if the result is smaller. Otherwise `to` stays as it was.
+pub(super) fn compress_onto(plain: &[u8], to: &mut Vec<u8>) -> bool {
+    let before = to.len();
+    let appended = lzzzz::lz4::compress_to_vec(plain, to, lzzzz::lz4::ACC_LEVEL_DEFAULT);
+    let is_smaller = appended.is_ok_and(|size| size < plain.len());
+    if !is_smaller {
+        to.truncate(before);
+    }
+    is_smaller
 }
 
 /// Decompresses `stored`, and returns how many plain bytes that gives, or what is wrong with the block.

@@ -139,12 +139,32 @@ impl Compressor {
         Ok(())
     }
 
+    /// Appends the compressed `plain` to `to`, and returns the codec and the dictionary for the block's header. None
+    /// when the result is not smaller (BLK-6): then `to` stays as it was.
+    pub(crate) fn compress_onto(&mut self, plain: &[u8], to: &mut Vec<u8>) -> Option<(u8, u16)> {
+        if self.codec == Codec::Lz4 {
+            // Straight to its place. It may take a few bytes more than `plain` meanwhile.
+            return (plain.len() > 1 && lz4::compress_onto(plain, to)).then_some((self.codec as u8, 0));
+        }
+        let compressed = self.compress(plain)?;
+        to.extend_from_slice(compressed.stored);
+        Some((compressed.codec, compressed.dictionary))
+    }
+
     /// Compresses `plain`; none when the result is not smaller (BLK-6).
     pub(crate) fn compress(&mut self, plain: &[u8]) -> Option<Compressed<'_>> {
         // One byte less than the plain size: output that does not fit is not smaller.
         let room = plain.len().checked_sub(1).filter(|room| *room > 0)?;
         if self.codec == Codec::None {
             return None;
+        }
+        if self.codec == Codec::Lz4 {
+            self.scratch.clear();
+            return lz4::compress_onto(plain, &mut self.scratch).then_some(Compressed {
+                codec: self.codec as u8,
+                dictionary: 0,
+                stored: &self.scratch,
+            });
         }
         if self.scratch.len() < room {
             self.scratch.resize(room, 0);
@@ -157,7 +177,7 @@ impl Compressor {
                 encoder.compress(target, plain)?
             }
             (Some(encoder), _) => encoder.compress(target, plain)?,
-            (None, _) => lz4::compress(plain, target)?,
+            (None, _) => return None,
         };
         Some(Compressed {
             codec: self.codec as u8,

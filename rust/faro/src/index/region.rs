@@ -131,6 +131,7 @@ impl RegionIndex {
     }
 
     /// The slot at a position.
+    #[inline]
     pub fn slot(&self, at: usize) -> Slot {
         let (from, to) = (self.region.offsets[at], self.region.offsets[at + 1]);
         let partition = match &self.region.partitions {

@@ -7,7 +7,6 @@ use super::open_extent::{Checked, OpenExtent};
 use super::open_output::OpenOutput;
 use super::sequences::Sequences;
 use crate::block::{self, ANY_PARTITION, BlockHeader, CODEC_NONE, Context, Kinds, Partition};
-use crate::bytes::Sealing;
 use crate::codec::{Decompressor, Stored};
 use crate::error::Result;
 use bytes::Bytes;
@@ -36,7 +35,6 @@ pub(crate) struct BlockCheck {
     pub output: OpenOutput,
     pub sequences: Sequences,
     pub depth: Depth,
-    sealing: Sealing,
     decoder: Decompressor,
     /// The block that was checked last.
     checked: Checked,
@@ -50,7 +48,6 @@ impl BlockCheck {
     pub(crate) fn new(output: OpenOutput, from_start: bool) -> Self {
         let sequences = Sequences::new(output.header().is_selective(), from_start);
         BlockCheck {
-            sealing: Sealing::new(output.opened.files.seal),
             delivered: Delivered::new(&output.opened.counts),
             output,
             sequences,
@@ -106,7 +103,7 @@ impl BlockCheck {
         let (before, rest) = whole.split_at(BlockHeader::SIZE);
         let (stored, padding) = rest.split_at(header.stored_size as usize);
         if let (true, Some(checked)) = (context.verify, before.first_chunk()) {
-            let computed = self.sealing.checksum(checked, stored);
+            let computed = context.seal.checksum(checked, stored);
             if computed != header.checksum {
                 block::check_checksum(&header, offset, computed).map_err(blame)?;
             }

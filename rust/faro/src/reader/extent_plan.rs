@@ -18,6 +18,7 @@ pub(crate) enum ExtentPlan {
 impl ExtentPlan {
     /// Moves to the next extent; returns false when there is none. After a message could not be read, the next call
     /// reads it again.
+    #[inline]
     pub(crate) fn next(&mut self, output: &OpenOutput, extent: &mut OpenExtent) -> Result<bool> {
         match self {
             ExtentPlan::Full(extents) => extents.next(output, extent),

@@ -46,6 +46,7 @@ impl Cursor {
     }
 
     /// Moves to the next wanted extent that has blocks; returns false when there is none.
+    #[inline]
     fn next_extent(&mut self, wanted: &Range<u32>, whole_file: bool, extent: &mut OpenExtent) -> bool {
         for (run, run_end) in self.slots.iter_mut().zip(self.ends) {
             for at in run.by_ref() {
@@ -81,6 +82,7 @@ impl Extents {
     }
 
     /// Moves to the next extent; returns false when there is none.
+    #[inline]
     pub(crate) fn next(&mut self, output: &OpenOutput, extent: &mut OpenExtent) -> Result<bool> {
         loop {
             if let Some(is_there) = self.turn(output, extent)? {

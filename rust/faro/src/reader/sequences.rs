@@ -51,6 +51,7 @@ impl Sequences {
 
     /// The sequence that the next block of an extent must have. `partition` is the partition of an own extent;
     /// `first_block` is the sequence of the extent's first block in the index.
+    #[inline]
     pub(crate) fn expected(&mut self, partition: Option<u32>, is_first: bool, first_block: Option<u32>) -> Sequence {
         match partition {
             Some(partition) => {
@@ -68,6 +69,7 @@ impl Sequences {
     }
 
     /// The number after the last one of a stream.
+    #[inline]
     fn after(&self, last: Option<u32>, counts_from_zero: bool) -> Sequence {
         match last {
             Some(last) if self.selective => Sequence::Above(last),
@@ -87,6 +89,7 @@ impl Sequences {
         &mut self.own[at][(partition % PAGE) as usize]
     }
 
+    #[cold]
     fn turn_to(&mut self, number: u32) -> usize {
         let at = *self.pages.entry(number).or_insert_with(|| {
             self.own.push([None; PAGE as usize]);
@@ -108,6 +111,7 @@ impl Sequences {
 
 /// The first block of an extent has the number from the index, above the last one of its stream: exactly the next one
 /// if the reading sees every block of the stream.
+#[inline]
 fn first(number: u32, last: Option<u32>, counted: bool) -> Sequence {
     let least = last.map_or(0, |last| u64::from(last) + 1);
     Sequence::First {

@@ -3,14 +3,27 @@
 //! The charges of the records bound the memory, whatever the number of partitions. Records are packed one after
 //! another; each has an entry of 8 bytes with its partition and place. The records of each partition are counted as
 //! they come, so sorting is one pass over the entries.
+//!
+//! Where partitions are few and records short, records go to slots of their partitions instead, in blocks as they are
+//! written. The first records of a region are packed, and show how long records are. Slots are left for good when they
+//! get what they cannot hold: an event, or a record for several partitions. What follows in that region is packed again.
+//!
+//! Where partitions are too many for slots, their records go to buckets of neighbouring partitions, in the order of calls. They stay
+//! there whatever else comes; only records for several partitions are packed.
 
+mod arena;
+mod buckets;
+mod choice;
 mod entries;
 mod packed;
+mod slots;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use buckets::Buckets;
 pub(crate) use entries::PartitionRecords;
 pub(crate) use packed::Packed;
+pub(crate) use slots::{Pieces, Slots, Walk, sorting_memory};
 
 use entries::{Entries, Sorter, partition_of, place_of, window};
 use std::collections::HashMap;
@@ -40,9 +53,27 @@ pub(crate) struct SortBuffer<S> {
     capacity: u64,
     /// The part of the capacity for which there is memory.
     granted: u64,
-    /// The part of that which is not charged yet.
+    /// The part of that which is not charged yet, except what is withheld.
     room: u64,
+    /// What is withheld until the first records of the region were looked at.
+    withheld: u64,
+    /// Whether they were.
+    looked: bool,
+    /// Whether memory for the whole capacity is reserved at once.
+    all: bool,
     packed: Packed,
+    /// The size at which blocks end, if slots may be chosen.
+    block_target: Option<u32>,
+    /// Whether blocks will be compressed.
+    compressed: bool,
+    /// Whether buckets may be chosen too.
+    may_choose_buckets: bool,
+    /// The slots, if they were chosen.
+    slots: Option<Slots>,
+    /// The buckets, if they were chosen.
+    buckets: Option<Buckets>,
+    /// If other records of this region are packed since then, the charges of what slots or buckets held.
+    left: Option<u64>,
     own: Entries,
     /// The number of own records of each partition; allocated with the first.
     counts: Vec<u32>,
@@ -89,7 +120,16 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
             capacity,
             granted: 0,
             room: 0,
+            withheld: 0,
+            looked: false,
+            all: false,
             packed: Packed::new(capacity, counted),
+            block_target: None,
+            compressed: false,
+            may_choose_buckets: false,
+            slots: None,
+            buckets: None,
+            left: None,
             own: Entries::default(),
             counts: Vec::new(),
             shared: Vec::new(),
@@ -115,7 +155,7 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
 
     /// The sum of the charges of the records.
     pub(crate) fn charged(&self) -> u64 {
-        self.granted - self.room
+        self.granted - self.room - self.withheld
     }
 
     /// What a record with this charge lacks; none if it does not fit into the capacity.
@@ -138,18 +178,28 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
     pub(crate) fn grant(&mut self, bytes: u64) {
         self.granted += bytes;
         self.room += bytes;
-        self.packed.grant(self.granted);
+        match self.left {
+            None if self.is_direct() => self.reserve_direct(self.granted),
+            _ => self.packed.grant(self.granted - self.left.unwrap_or_default()),
+        }
+        self.withhold();
     }
 
     /// Reserves memory for the whole capacity at once, as soon as it needs more than a little.
     pub(crate) fn reserve_all(&mut self) {
+        self.all = true;
         self.packed.reserve_all();
     }
 
     /// Whether the buffer has no record, not even one without bytes.
     pub(crate) fn is_empty(&self) -> bool {
         // Each record has a charge.
-        self.room == self.granted
+        self.charged() == 0
+    }
+
+    /// Whether own records are packed.
+    pub(crate) fn holds_packed_own(&self) -> bool {
+        self.own.len() > 0
     }
 
     /// Whether the buffer has a record for several partitions.
@@ -182,13 +232,36 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
     #[inline(always)]
     pub(crate) fn push_plain(&mut self, at: u32, bytes: &[u8], charge: u64) {
         self.count(charge);
+        if let Some(slots) = &mut self.slots
+            && self.left.is_none()
+        {
+            return slots.push(at, bytes);
+        }
+        self.pack_plain(at, bytes);
+    }
+
+    /// Out of the way of what goes to slots: a call costs packed records little beside what they cost later.
+    #[inline(never)]
+    fn pack_plain(&mut self, at: u32, bytes: &[u8]) {
+        if let Some(buckets) = &mut self.buckets {
+            return buckets.push(at, bytes);
+        }
         let place = self.packed.push_plain(bytes);
         self.enter(at, place);
     }
 
     /// Adds a record for one partition, counted from the file's first.
     pub(crate) fn push_own(&mut self, at: u32, record: &Pushed<'_>, charge: u64) {
+        match record {
+            Pushed::Data(bytes, _) if self.is_direct() => return self.push_plain(at, bytes, charge),
+            Pushed::Data(..) => {}
+            _ if self.buckets.is_none() => self.leave_slots(),
+            _ => {}
+        }
         self.count(charge);
+        if let (Pushed::Event(kind, bytes), Some(buckets)) = (record, &mut self.buckets) {
+            return buckets.push_event(at, *kind, bytes);
+        }
         if let Pushed::Nothing(records) = record {
             *self.empty.entry(at).or_default() += records;
         } else {
@@ -209,6 +282,7 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
 
     /// Adds a record for several partitions, to its group or to a new one.
     pub(crate) fn push_shared(&mut self, members: &S, ordered: bool, record: &Pushed<'_>, charge: u64) {
+        self.leave_slots();
         self.count(charge);
         let group = self.group_or_new(members, ordered);
         self.last_group = Some(group);
@@ -250,6 +324,15 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
     /// The number of partitions with own records that leave bytes. It is exact unless it is below a quarter of the
     /// partitions; then it may be too large.
     pub(crate) fn own_partitions(&self) -> usize {
+        if let Some(buckets) = &self.buckets {
+            return buckets.partitions();
+        }
+        if let Some(slots) = &self.slots {
+            let is_packed = |at: u32| self.counts.get(at as usize).is_some_and(|count| *count > 0);
+            return (0..self.partition_count)
+                .filter(|at| slots.holds(*at) || is_packed(*at))
+                .count();
+        }
         match self.are_few() {
             true => self.own.len(),
             false => self.counts.iter().filter(|count| **count > 0).count(),
@@ -265,19 +348,19 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
     /// sorted, 0 after the last. [`SortBuffer::window`] returns them.
     pub(crate) fn sort_from(&mut self, begin: usize, first: u32) -> usize {
         let left = self.own.len() - begin;
+        if left == 0 {
+            // Records in slots were not counted.
+            return 0;
+        }
         if self.are_few() {
-            if left > 0 {
-                self.sorter.sort_few(&self.own, self.partition_count, first);
-            }
+            self.sorter.sort_few(&self.own, self.partition_count, first);
             return left;
         }
         let length = match self.whole {
             true => self.whole_partitions(begin, first),
             false => left.min(self.window),
         };
-        if length > 0 {
-            self.sorter.sort(&self.own, &self.counts, first, begin, length);
-        }
+        self.sorter.sort(&self.own, &self.counts, first, begin, length);
         length
     }
 
@@ -335,6 +418,12 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
 
     /// Gives the memory of the records back to the system. The buffer is not used after that.
     pub(crate) fn give_back(&mut self) {
+        if let Some(slots) = self.slots.take() {
+            slots.give_back();
+        }
+        if let Some(buckets) = self.buckets.take() {
+            buckets.give_back();
+        }
         self.packed.give_back();
         self.own.give_back();
         self.spare.give_back();
@@ -345,7 +434,10 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
 
     /// Forgets all records and keeps the memory.
     pub(crate) fn clear(&mut self) {
+        self.clear_slots();
         self.room = self.granted;
+        self.withheld = 0;
+        self.looked = false;
         self.packed.clear();
         if self.are_few() {
             for entry in self.own.iter() {
@@ -362,5 +454,6 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         self.by_members.clear();
         self.last_group = None;
         self.empty.clear();
+        self.withhold();
     }
 }

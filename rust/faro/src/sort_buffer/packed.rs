@@ -44,6 +44,11 @@ impl Packed {
         }
     }
 
+    /// An empty buffer of the same kind, without memory yet.
+    pub(super) fn another(&self, capacity: u64) -> Self {
+        Packed::new(capacity, self.counted)
+    }
+
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
     }

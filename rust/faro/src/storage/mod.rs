@@ -50,7 +50,7 @@ pub use memory_file::MemoryFile;
 pub use object_destination::ObjectDestination;
 #[cfg(feature = "object_store")]
 pub use object_file::ObjectFile;
-pub(crate) use output_file::OutputFile;
+pub(crate) use output_file::{GATHERED, OutputFile};
 pub use stored_file::{RangeRead, StoredFile};
 pub use stored_file_check::{BrokenPromise, check_stored_file};
 pub use stored_output::StoredOutput;

@@ -1,5 +1,9 @@
 //! A file that is appended to in large pieces.
 
+mod gather;
+
+pub(crate) use gather::GATHERED;
+
 use super::destination::NewFile;
 use super::input_file::InputFile;
 use super::local_file::LocalFile;

@@ -8,9 +8,9 @@ use crate::block::{self, BlockHeader, DATA, Seal};
 use crate::bytes::Framing;
 use crate::bytes::append;
 use crate::bytes::pad8;
-use crate::codec::{Compressor, Trained};
+use crate::codec::{Codec, Compressor, Trained};
 use crate::error::Result;
-use crate::sort_buffer::{PackedRecords, Pushed};
+use crate::sort_buffer::{PackedRecords, Pushed, Slots, Walk};
 use crate::storage::OutputFile;
 
 /// Where blocks go.
@@ -53,7 +53,10 @@ pub(crate) struct BlockBuilder {
     target: usize,
     compressor: Compressor,
     times: BlockTimes,
-    /// Where the header of the open data block will be in the buffer.
+    /// Whether blocks are compressed. The open block's payload is in `plain` then, else it is in the buffer.
+    compresses: bool,
+    plain: Vec<u8>,
+    /// Where the payload of the open data block begins.
     open: Option<usize>,
 }
 
@@ -63,6 +66,8 @@ impl BlockBuilder {
             seal,
             framing: options.framing,
             target: options.block_target(),
+            compresses: options.codec != Codec::None,
+            plain: Vec::new(),
             compressor: Compressor::new(options.codec, options.level)?,
             times: BlockTimes {
                 wanted: options.timed,
@@ -75,11 +80,17 @@ impl BlockBuilder {
     /// Frees the memory, and keeps the times. No block is built after that.
     pub(crate) fn free(&mut self) {
         self.compressor.free();
+        self.plain = Vec::new();
     }
 
     /// Compresses small blocks with a dictionary from now on; `number` is its number in the file.
     pub(crate) fn use_dictionary(&mut self, number: u16, trained: &Trained) -> Result<()> {
         self.compressor.use_dictionary(number, trained)
+    }
+
+    /// Whether data blocks are compressed.
+    pub(super) fn compresses(&self) -> bool {
+        self.compresses
     }
 
     pub(crate) fn framing(&self) -> Framing {
@@ -138,17 +149,13 @@ impl BlockBuilder {
     #[inline(always)]
     fn framed<S: Sink>(&mut self, to: &mut S, stream: &mut Stream, framed: &[u8]) -> Result<()> {
         stream.tally.records += 1;
-        if let Some(start) = self.open {
-            let length = to.buffer().len() - start - BlockHeader::SIZE;
-            if length + framed.len() > self.target {
-                self.end_data_block(to, stream)?;
-            }
+        if self
+            .length(to)
+            .is_some_and(|length| length + framed.len() > self.target)
+        {
+            self.end_data_block(to, stream)?;
         }
-        let buffer = to.buffer();
-        if self.open.is_none() {
-            self.begin_data_block(buffer);
-        }
-        append(buffer, framed);
+        append(self.data_block(to.buffer()), framed);
         Ok(())
     }
 
@@ -187,6 +194,39 @@ impl BlockBuilder {
         Ok(())
     }
 
+    /// Adds the next block of slots, compressed as the options say.
+    pub(super) fn block_of_slots<S: Sink>(
+        &mut self,
+        to: &mut S,
+        stream: &mut Stream,
+        slots: &Slots,
+        walk: &mut Walk,
+        plain_size: u32,
+    ) -> Result<()> {
+        let mut payload = slots.payload(walk, plain_size);
+        let first = payload.next().unwrap_or_default();
+        if first.len() == plain_size as usize {
+            return self.plain_block(to, stream, first);
+        }
+        // The codec needs one piece.
+        for piece in std::iter::once(first).chain(payload) {
+            self.continue_block(to, piece);
+        }
+        self.end_data_block(to, stream)
+    }
+
+    /// Continues the open data block, or begins one, with bytes that fit into it.
+    pub(super) fn continue_block<S: Sink>(&mut self, to: &mut S, plain: &[u8]) {
+        self.data_block(to.buffer()).extend_from_slice(plain);
+    }
+
+    /// Counts the time of a checksum that another computes.
+    pub(super) fn timed_checksum(&mut self, compute: impl FnOnce(Seal)) {
+        let begun = self.times.start();
+        compute(self.seal);
+        self.times.checksum += since(begun);
+    }
+
     /// Adds an event, as a block.
     pub(crate) fn event<S: Sink>(&mut self, to: &mut S, stream: &mut Stream, kind: u8, bytes: &[u8]) -> Result<()> {
         self.end_data_block(to, stream)?;
@@ -196,8 +236,56 @@ impl BlockBuilder {
 
     /// Adds a data block, compressed as the options say.
     pub(crate) fn plain_block<S: Sink>(&mut self, to: &mut S, stream: &mut Stream, plain: &[u8]) -> Result<()> {
+        if self.compresses {
+            return self.compressed_block(to, stream, plain);
+        }
         self.data_block(to.buffer()).extend_from_slice(plain);
         self.end_data_block(to, stream)
+    }
+
+    /// Compresses a data block straight from its plain bytes to its place.
+    fn compressed_block<S: Sink>(&mut self, to: &mut S, stream: &mut Stream, plain: &[u8]) -> Result<()> {
+        let buffer = to.buffer();
+        let payload = buffer.len() + BlockHeader::SIZE;
+        buffer.extend_from_slice(&[0; BlockHeader::SIZE]);
+        let begun = self.times.start();
+        let compressed = self.compressor.compress_onto(plain, buffer);
+        self.times.compress += since(begun);
+        if compressed.is_none() {
+            buffer.extend_from_slice(plain);
+        }
+        let (codec, dictionary) = compressed.unwrap_or((block::CODEC_NONE, 0));
+        self.seal_block(to, stream, payload, plain.len() as u32, (codec, dictionary))
+    }
+
+    /// Writes the header of a data block whose stored payload is at the end of the buffer.
+    fn seal_block<S: Sink>(
+        &mut self,
+        to: &mut S,
+        stream: &mut Stream,
+        payload: usize,
+        plain_size: u32,
+        (codec, dictionary): (u8, u16),
+    ) -> Result<()> {
+        let buffer = to.buffer();
+        let stored_size = (buffer.len() - payload) as u32;
+        let header = BlockHeader {
+            stored_size,
+            plain_size,
+            partition: stream.partition,
+            sequence: stream.take_sequence()?,
+            kind: DATA,
+            codec,
+            dictionary,
+            checksum: 0,
+        };
+        let begun = self.times.start();
+        let bytes = header.encode(self.seal, &buffer[payload..]);
+        self.times.checksum += since(begun);
+        buffer[payload - BlockHeader::SIZE..payload].copy_from_slice(&bytes);
+        pad(buffer, stored_size);
+        stream.count(&header);
+        to.block_ended()
     }
 
     /// Adds a stored block as it is.
@@ -230,60 +318,48 @@ impl BlockBuilder {
     }
 
     /// The plain bytes of the open data block.
+    #[inline(always)]
     fn length<S: Sink>(&self, to: &mut S) -> Option<usize> {
-        let start = self.open?;
-        Some(to.buffer().len() - start - BlockHeader::SIZE)
+        let payload = self.open?;
+        let end = if self.compresses {
+            self.plain.len()
+        } else {
+            to.buffer().len()
+        };
+        Some(end - payload)
     }
 
-    fn begin_data_block(&mut self, buffer: &mut Vec<u8>) {
-        self.open = Some(buffer.len());
-        buffer.extend_from_slice(&[0; BlockHeader::SIZE]);
-    }
-
-    /// The buffer, with a data block open to append to its payload.
-    fn data_block<'a>(&mut self, buffer: &'a mut Vec<u8>) -> &'a mut Vec<u8> {
+    /// Where the payload of the open data block is, of one that begins if none is open. Bytes are appended to it.
+    #[inline(always)]
+    fn data_block<'a>(&'a mut self, buffer: &'a mut Vec<u8>) -> &'a mut Vec<u8> {
+        if self.compresses {
+            if self.open.is_none() {
+                self.plain.clear();
+                self.open = Some(0);
+            }
+            return &mut self.plain;
+        }
         if self.open.is_none() {
-            self.begin_data_block(buffer);
+            buffer.extend_from_slice(&[0; BlockHeader::SIZE]);
+            self.open = Some(buffer.len());
         }
         buffer
     }
 
     /// Seals the open data block, if there is one.
     pub(crate) fn end_data_block<S: Sink>(&mut self, to: &mut S, stream: &mut Stream) -> Result<()> {
-        let Some(start) = self.open.take() else {
+        let Some(payload) = self.open.take() else {
             return Ok(());
         };
-        let payload = start + BlockHeader::SIZE;
-        let buffer = to.buffer();
-        let plain_size = (buffer.len() - payload) as u32;
-        let mut codec = block::CODEC_NONE;
-        let mut dictionary = 0;
-        let begun = self.times.start();
-        let compressed = self.compressor.compress(&buffer[payload..]);
-        self.times.compress += since(begun);
-        if let Some(compressed) = compressed {
-            (codec, dictionary) = (compressed.codec, compressed.dictionary);
-            buffer.truncate(payload);
-            buffer.extend_from_slice(compressed.stored);
+        if self.compresses {
+            let plain = std::mem::take(&mut self.plain);
+            let ended = self.compressed_block(to, stream, &plain);
+            // Keep its memory.
+            self.plain = plain;
+            return ended;
         }
-        let stored_size = (buffer.len() - payload) as u32;
-        let header = BlockHeader {
-            stored_size,
-            plain_size,
-            partition: stream.partition,
-            sequence: stream.take_sequence()?,
-            kind: DATA,
-            codec,
-            dictionary,
-            checksum: 0,
-        };
-        let begun = self.times.start();
-        let bytes = header.encode(self.seal, &buffer[payload..]);
-        self.times.checksum += since(begun);
-        buffer[start..payload].copy_from_slice(&bytes);
-        pad(buffer, stored_size);
-        stream.count(&header);
-        to.block_ended()
+        let plain_size = (to.buffer().len() - payload) as u32;
+        self.seal_block(to, stream, payload, plain_size, (block::CODEC_NONE, 0))
     }
 }
 

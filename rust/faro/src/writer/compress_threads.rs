@@ -1,254 +1,215 @@
-//! Several threads build the blocks of one region (the option `compress_threads`). Each takes units of whole blocks in
-//! turn. The blocks come to the file in the same order as from one thread.
+//! Several threads build the blocks of one region (the option `compress_threads`). The caller's thread is one of them: it
+//! hands out units of whole blocks, appends what was made to the file, and makes units itself while it would wait. The
+//! blocks come to the file in the same order as from one thread.
 
 use super::blocks::BlockBuilder;
-use super::owner::Owner;
-use super::region::Stream;
+use super::compress_units::{Source, Unit};
 use super::region_builder::RegionBuilder;
-use crate::bytes::Framing;
 use crate::error::{Error, ErrorCode, Result};
-use crate::sort_buffer::{PackedRecords, PartitionRecords, Pushed};
-use std::ops::Range;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::{Builder, ScopedJoinHandle, scope};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, scope};
 
-/// About how many bytes a unit takes: its plain bytes, and for each partition a `UnitPart` and a block header. It
-/// bounds the memory of the threads.
-const UNIT: usize = 128 << 10;
-const EACH_PART: usize = 128;
-/// How many units each thread has waiting, in work, or waiting to be written.
+/// How many units there are for each thread: waiting, in work, or waiting to be appended. It bounds the memory.
 const DEPTH: usize = 3;
 
-/// Records of one partition that become one or more whole blocks.
-struct UnitPart {
-    at: u32,
-    /// Whether it begins the partition's extent.
-    begins: bool,
-    places: Range<usize>,
-    stream: Stream,
-}
+/// A unit with its number, once it was made or failed.
+type Made = (usize, Result<Unit>);
 
-/// A unit of work, and its result.
+/// The units that wait for a thread.
 #[derive(Default)]
-struct Unit {
-    parts: Vec<UnitPart>,
-    bytes: Vec<u8>,
+struct Queue {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
 }
 
-/// A worker thread, for the thread that writes.
-struct Worker<'scope> {
-    tasks: Sender<Unit>,
-    made: Receiver<Result<Unit>>,
-    thread: ScopedJoinHandle<'scope, ()>,
+#[derive(Default)]
+struct Waiting {
+    units: VecDeque<(usize, Unit)>,
+    /// Whether no more will come.
+    closed: bool,
 }
 
-/// Writes the own extents of a region, with the block builders of the threads. All places of the region are sorted.
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        // Each change is complete, whatever panicked.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, number: usize, unit: Unit) {
+        self.lock().units.push_back((number, unit));
+        self.changed.notify_one();
+    }
+
+    /// The first unit, if one waits.
+    fn try_next(&self) -> Option<(usize, Unit)> {
+        self.lock().units.pop_front()
+    }
+
+    /// The first unit, as soon as one waits; none once the queue is closed.
+    fn next(&self) -> Option<(usize, Unit)> {
+        let mut waiting = self.lock();
+        loop {
+            if waiting.closed {
+                return None;
+            }
+            if let Some(unit) = waiting.units.pop_front() {
+                return Some(unit);
+            }
+            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Closes the queue at the end, however that comes: the threads would wait forever.
+struct Closing<'a>(&'a Queue);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.lock().closed = true;
+        self.0.changed.notify_all();
+    }
+}
+
+/// Writes own extents of a region, with the block builders of the threads: one for each, and the caller's thread is one
+/// of them. `plan` makes the next unit of the source; it returns false at the end.
 pub(super) fn write_own(
     builder: &mut RegionBuilder,
     block_builders: &mut [BlockBuilder],
-    from: PackedRecords<'_>,
-    places: &[u32],
-    by_partition: &[PartitionRecords],
+    source: Source<'_>,
+    plan: impl FnMut(&RegionBuilder, &mut Unit) -> bool,
 ) -> Result<()> {
+    // A unit that failed may have left a block open.
+    block_builders.iter_mut().for_each(BlockBuilder::forget);
+    let most = block_builders.len() * DEPTH;
+    let Some((own, others)) = block_builders.split_first_mut() else {
+        return Ok(());
+    };
+    let queue = Queue::default();
     scope(|scope| {
-        let mut workers = Vec::with_capacity(block_builders.len());
-        let mut result = Ok(());
-        for block_builder in block_builders {
-            let (tasks, todo) = channel();
-            let (done, made) = channel();
-            let thread = Builder::new().spawn_scoped(scope, move || work(block_builder, from, places, &todo, &done));
-            match thread {
-                Ok(thread) => workers.push(Worker { tasks, made, thread }),
-                Err(error) => {
-                    result = Err(Error::bare(
-                        ErrorCode::Io,
-                        "a thread that compresses",
-                        error.to_string(),
-                    ));
-                }
-            }
+        let _closing = Closing(&queue);
+        let (done, made) = channel();
+        for block_builder in others {
+            let (queue, done) = (&queue, done.clone());
+            Builder::new()
+                .spawn_scoped(scope, move || work(block_builder, source, queue, &done))
+                .map_err(|error| Error::bare(ErrorCode::Io, "a thread that compresses", error.to_string()))?;
         }
-        let result = result.and_then(|()| direct(builder, &workers, Plan::new(from, places, by_partition)));
-        for worker in workers {
-            // The thread ends when its channel of tasks is closed.
-            drop((worker.tasks, worker.made));
-            if worker.thread.join().is_err() && result.is_ok() {
-                return Err(lost());
-            }
+        drop(done);
+        Director {
+            builder,
+            queue: &queue,
+            made: &made,
+            next: VecDeque::new(),
+            given: 0,
+            appended: 0,
         }
-        result
+        .direct(most, plan, |unit| make(unit, own, source))
     })
 }
 
-/// Hands out units, and takes their results in the same order.
-fn direct(builder: &mut RegionBuilder, workers: &[Worker<'_>], mut plan: Plan<'_>) -> Result<()> {
-    let (mut given, mut taken) = (0, 0);
-    let mut spare = Unit::default();
-    let mut take = |builder: &mut RegionBuilder| {
-        let worker: &Worker<'_> = &workers[taken % workers.len()];
-        taken += 1;
-        let unit = worker.made.recv().map_err(|_| lost())??;
-        append(builder, &unit)?;
-        Ok::<Unit, Error>(unit)
-    };
-    while plan.next(builder, &mut spare.parts) {
-        workers[given % workers.len()].tasks.send(spare).map_err(|_| lost())?;
-        given += 1;
-        spare = if given >= workers.len() * DEPTH {
-            take(builder)?
-        } else {
-            Unit::default()
-        };
+/// The loop of one thread, until the queue is closed.
+fn work(block_builder: &mut BlockBuilder, source: Source<'_>, queue: &Queue, done: &Sender<Made>) {
+    while let Some((number, unit)) = queue.next() {
+        if done.send((number, make(unit, block_builder, source))).is_err() {
+            return;
+        }
     }
-    let left = given.min(workers.len() * DEPTH - 1);
-    for _ in 0..left {
-        take(builder)?;
-    }
-    Ok(())
+}
+
+/// Makes a unit. A panic becomes an error, so that no one waits for the unit in vain.
+fn make(mut unit: Unit, block_builder: &mut BlockBuilder, source: Source<'_>) -> Result<Unit> {
+    let made = catch_unwind(AssertUnwindSafe(|| unit.make(block_builder, source)));
+    made.unwrap_or_else(|_| Err(lost())).map(|()| unit)
 }
 
 fn lost() -> Error {
     Error::bare(ErrorCode::Io, "a thread that compresses", "it panicked")
 }
 
-/// The loop of one thread, until its channel is closed.
-fn work(
-    block_builder: &mut BlockBuilder,
-    from: PackedRecords<'_>,
-    places: &[u32],
-    todo: &Receiver<Unit>,
-    done: &Sender<Result<Unit>>,
-) {
-    // A unit that failed may have left a block open.
-    block_builder.forget();
-    while let Ok(mut unit) = todo.recv() {
-        let made = make(block_builder, from, places, &mut unit).map(|()| unit);
-        if done.send(made).is_err() {
-            return;
-        }
-    }
+/// What the caller's thread knows of the units.
+struct Director<'a> {
+    builder: &'a mut RegionBuilder,
+    queue: &'a Queue,
+    made: &'a Receiver<Made>,
+    /// The units that were handed out and not appended, in order: those that are made.
+    next: VecDeque<Option<Unit>>,
+    /// How many were handed out, and how many were appended.
+    given: usize,
+    appended: usize,
 }
 
-fn make(block_builder: &mut BlockBuilder, from: PackedRecords<'_>, places: &[u32], unit: &mut Unit) -> Result<()> {
-    unit.bytes.clear();
-    for part in &mut unit.parts {
-        let (own, all) = (&places[part.places.clone()], &places[part.places.start..]);
-        block_builder.push_all(&mut unit.bytes, &mut part.stream, from, own, all)?;
-        block_builder.end_data_block(&mut unit.bytes, &mut part.stream)?;
-    }
-    Ok(())
-}
-
-fn append(builder: &mut RegionBuilder, unit: &Unit) -> Result<()> {
-    for part in &unit.parts {
-        if part.begins {
-            builder.begin_extent(Owner::Own(part.at));
-        }
-        builder.add_to_extent(&part.stream);
-    }
-    builder.add_made(&unit.bytes)
-}
-
-/// Cuts the records of a region into units.
-struct Plan<'a> {
-    from: PackedRecords<'a>,
-    places: &'a [u32],
-    by_partition: &'a [PartitionRecords],
-    /// If a part of the first partition was handed out: where the rest begins, and its stream.
-    rest: Option<(usize, Stream)>,
-}
-
-impl<'a> Plan<'a> {
-    fn new(from: PackedRecords<'a>, places: &'a [u32], by_partition: &'a [PartitionRecords]) -> Self {
-        let rest = None;
-        Plan {
-            from,
-            places,
-            by_partition,
-            rest,
-        }
-    }
-
-    /// Finds the parts of the next unit; returns false at the end.
-    fn next(&mut self, builder: &RegionBuilder, parts: &mut Vec<UnitPart>) -> bool {
-        parts.clear();
-        let most = (UNIT / self.from.length.max(1)).max(1);
-        let mut taken = 0;
-        while let Some(records) = self.by_partition.first()
-            && taken < UNIT
-        {
-            let begins = self.rest.is_none();
-            let (begin, stream) = self
-                .rest
-                .take()
-                .unwrap_or_else(|| (records.begin as usize, builder.stream_of(&Owner::Own(records.at))));
-            let mut end = records.end as usize;
-            if end - begin > 2 * most
-                && let Some((cut, blocks)) = self.cut(builder, begin, end)
-                // The thread that builds its blocks reports a stream that is too long.
-                && let Some(sequence) = stream.sequence.checked_add(blocks)
-            {
-                end = cut;
-                self.rest = Some((cut, Stream { sequence, ..stream }));
-            } else {
-                self.by_partition = &self.by_partition[1..];
+impl Director<'_> {
+    /// Hands out units, at most `most` at a time, and appends them in the same order.
+    fn direct(
+        mut self,
+        most: usize,
+        mut plan: impl FnMut(&RegionBuilder, &mut Unit) -> bool,
+        mut make: impl FnMut(Unit) -> Result<Unit>,
+    ) -> Result<()> {
+        let mut spare = Vec::new();
+        let mut more = true;
+        loop {
+            while more && self.next.len() < most {
+                let mut unit = spare.pop().unwrap_or_default();
+                more = plan(self.builder, &mut unit);
+                if more {
+                    self.queue.push(self.given, unit);
+                    self.next.push_back(None);
+                    self.given += 1;
+                }
             }
-            taken += (end - begin) * self.from.length + EACH_PART;
-            let places = begin..end;
-            parts.push(UnitPart {
-                at: records.at,
-                begins,
-                places,
-                stream,
-            });
-        }
-        !parts.is_empty()
-    }
-
-    /// Where a block begins after one unit of records and before `end`, and how many blocks end before it.
-    fn cut(&self, builder: &RegionBuilder, begin: usize, end: usize) -> Option<(usize, u32)> {
-        let (framing, target) = builder.cuts();
-        let (mut blocks, mut open, mut sum) = (0u32, 0, 0);
-        for at in begin..end {
-            if let Some(ahead) = self.places.get(at + self.from.ahead) {
-                self.from.packed.prefetch(*ahead, 0);
+            while let Ok(made) = self.made.try_recv() {
+                self.keep(made)?;
             }
-            let (length, ends) = match (self.from.packed.framed(self.places[at]), framing) {
-                (Some(framed), Framing::Records) => (framed.len(), false),
-                // Blocks may end inside records.
-                (_, Framing::Opaque) => return None,
-                (Some(framed), Framing::Arrow) => (framed.len(), true),
-                (None, _) => match self.from.packed.record(self.places[at]) {
-                    Pushed::Data(bytes, _) if framing == Framing::Records => (4 + bytes.len(), false),
-                    Pushed::Data(bytes, _) | Pushed::Event(_, bytes) => (bytes.len(), true),
-                    Pushed::Nothing(_) => (0, false),
+            match self.next.front_mut().map(Option::take) {
+                None => return Ok(()),
+                Some(Some(unit)) => {
+                    unit.append(self.builder)?;
+                    self.next.pop_front();
+                    self.appended += 1;
+                    spare.push(unit);
+                }
+                Some(None) => match self.queue.try_next() {
+                    Some((number, unit)) => self.keep((number, make(unit)))?,
+                    None => {
+                        let made = self.made.recv().map_err(|_| lost())?;
+                        self.keep(made)?;
+                    }
                 },
-            };
-            // As the block builder does (SRT-6).
-            if open > 0 && (ends || open + length > target) {
-                blocks += 1;
-                open = 0;
-            }
-            if open == 0 && sum >= UNIT {
-                return Some((at, blocks));
-            }
-            sum += length;
-            if ends {
-                blocks += 1;
-            } else {
-                open += length;
             }
         }
-        None
+    }
+
+    /// Keeps a unit until those before it were appended.
+    fn keep(&mut self, (number, made): Made) -> Result<()> {
+        self.next[number - self.appended] = Some(made?);
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sort_buffer::SortBuffer;
+    use crate::sort_buffer::{PartitionRecords, SortBuffer};
     use crate::writer::WriterOptions;
+    use crate::writer::compress_units::PackedPlan;
     use crate::writer::output::Target;
+
+    fn write(
+        builder: &mut RegionBuilder,
+        block_builders: &mut [BlockBuilder],
+        buffer: &SortBuffer<()>,
+        places: &[u32],
+        by_partition: &[PartitionRecords],
+    ) -> Result<()> {
+        let from = buffer.packed_records();
+        let mut plan = PackedPlan::new(from, places, by_partition);
+        let next = |builder: &RegionBuilder, unit: &mut Unit| plan.next(builder, unit);
+        write_own(builder, block_builders, Source::Packed(from, places), next)
+    }
 
     /// A panic of a thread, here for a place without a record, is an error, whatever the others do.
     #[test]
@@ -271,13 +232,7 @@ mod tests {
             places[lost] = 1 << 30;
             builder.begin_region(true).unwrap();
             let mut block_builders = builder.take_block_builders();
-            let result = write_own(
-                &mut builder,
-                &mut block_builders,
-                buffer.packed_records(),
-                &places,
-                &by_partition,
-            );
+            let result = write(&mut builder, &mut block_builders, &buffer, &places, &by_partition);
             assert_eq!(result.unwrap_err().to_string(), super::lost().to_string());
             builder.keep_block_builders(block_builders);
             builder.give_up_region().unwrap();
@@ -285,13 +240,6 @@ mod tests {
         places.fill(0);
         builder.begin_region(true).unwrap();
         let mut block_builders = builder.take_block_builders();
-        write_own(
-            &mut builder,
-            &mut block_builders,
-            buffer.packed_records(),
-            &places,
-            &by_partition,
-        )
-        .unwrap();
+        write(&mut builder, &mut block_builders, &buffer, &places, &by_partition).unwrap();
     }
 }

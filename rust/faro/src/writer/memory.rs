@@ -4,6 +4,7 @@ use super::options::WriterOptions;
 use crate::codec::Codec;
 use crate::error::Result;
 use crate::limits::{CountedBudget, Grants, out_of_memory};
+use crate::sort_buffer::sorting_memory;
 use crate::storage::publishing::Birth;
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ impl WriterOptions {
     /// P partitions, B = the smaller of `block_size` and `max_plain_size`, and T = `compress_threads`:
     ///
     /// - buffers of the files, and recent region messages: 5 M
-    /// - sorting: the smaller of 7 M and a third of `buffer_size`; with T > 1, a third of `buffer_size` and 2 T M
+    /// - sorting: the smaller of 8 M and half of `buffer_size`; with T > 1, a third of `buffer_size` and 2 T M
     /// - partitions: 128 P
     /// - blocks: 4 B, with T > 1 4 B (T + 1); with Zstandard 4 M each
     ///
@@ -52,13 +53,12 @@ impl WriterOptions {
     ///
     /// ```
     /// let options = faro::WriterOptions::new(100).buffer_size(30 << 20);
-    /// assert_eq!(options.working_memory(), (12 << 20) + 100 * 128 + 4 * 65_536);
+    /// assert_eq!(options.working_memory(), (13 << 20) + 100 * 128 + 4 * 65_536);
     /// ```
     pub fn working_memory(&self) -> u64 {
-        let third = self.buffer_size / 3;
         let (threads, sorting) = match self.compress_threads {
-            0 | 1 => (0, third.min(7 * STEP)),
-            threads => (threads as u64, third + 2 * threads as u64 * STEP),
+            0 | 1 => (0, sorting_memory(self.buffer_size)),
+            threads => (threads as u64, self.buffer_size / 3 + 2 * threads as u64 * STEP),
         };
         let codec = if self.codec == Codec::Zstd { 4 * STEP } else { 0 };
         let blocks = (threads + 1) * (4 * self.block_target() as u64 + codec);

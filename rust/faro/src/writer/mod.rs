@@ -2,6 +2,7 @@
 
 mod blocks;
 mod compress_threads;
+mod compress_units;
 mod dictionaries;
 mod extents;
 mod figures;

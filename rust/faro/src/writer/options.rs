@@ -67,8 +67,8 @@ pub struct WriterOptions {
     pub codec: Codec,
     /// The compression level of Zstandard, 1 to 19; 1 by default.
     pub level: i32,
-    /// How many threads compress, 1 to 64. With 1, the caller's thread compresses. With more, that many threads build
-    /// the blocks of each region while the caller's thread writes; the files are the same byte for byte. Each thread
+    /// How many threads compress, 1 to 64. The caller's thread is one of them: it starts the others for each region, and
+    /// builds blocks too while it has none to write. The files are the same byte for byte. Each thread
     /// takes about 1 MiB, and sorting takes 4 bytes for each record, in addition to the sort buffer. More than 1 is
     /// useful only with a codec.
     pub compress_threads: usize,
@@ -306,6 +306,11 @@ impl WriterOptions {
             Framing::Opaque => 1..most,
             Framing::Arrow => 0..0,
         }
+    }
+
+    /// Whether the writer trains a dictionary itself (DIC-7).
+    pub(crate) fn trains(&self) -> bool {
+        self.dictionaries && self.codec == Codec::Zstd
     }
 
     /// The size in bytes at which data blocks end.

@@ -12,6 +12,7 @@ use super::owner::{MemberBits, Owner};
 use crate::block::framing;
 use crate::block::{DATA, EVENT};
 use crate::bytes::Framing;
+use crate::codec::Codec;
 use crate::error::{Error, ErrorCode, Result};
 use crate::sort_buffer::{Pushed, RECORD_CHARGE, SortBuffer};
 use crate::storage::Destination;
@@ -135,6 +136,13 @@ impl Writer {
             self.buffer.push_plain(at, record, charge);
             return Ok(());
         }
+        self.write_slowly(partition, record)
+    }
+
+    /// Out of the way of [`Writer::write`], which most calls never leave.
+    #[cold]
+    #[inline(never)]
+    fn write_slowly(&mut self, partition: u32, record: &[u8]) -> Result<()> {
         self.put(To::One(partition), DATA, record, 1)
     }
 
@@ -461,6 +469,11 @@ pub(super) fn new_buffer(options: &WriterOptions) -> SortBuffer<MemberBits> {
     }
     if options.compress_threads > 1 {
         buffer.sort_whole_partitions();
+    }
+    let (compressed, threads) = (options.codec != Codec::None, options.compress_threads > 1);
+    if options.framing == Framing::Records && !options.trains() && (compressed || !threads) {
+        // Larger blocks were refused. Threads get no buckets.
+        buffer.allow_slots(options.block_target() as u32, compressed, !threads);
     }
     buffer
 }

@@ -2,7 +2,7 @@
 
 use super::owner::{MemberBits, Owner};
 use super::statistics::{Sums, Tally};
-use crate::block::{BlockHeader, DATA};
+use crate::block::{BlockHeader, CODEC_NONE, DATA};
 use crate::error::{Error, ErrorCode, Result};
 use crate::index::LARGEST_REGION;
 use crate::message::{Region, SharedExtent};
@@ -33,6 +33,22 @@ impl Stream {
             )
         })?;
         Ok(sequence)
+    }
+
+    /// The header of the next block, which is not compressed. The block is counted.
+    pub(crate) fn plain_block(&mut self, kind: u8, size: u32) -> Result<BlockHeader> {
+        let header = BlockHeader {
+            stored_size: size,
+            plain_size: size,
+            partition: self.partition,
+            sequence: self.take_sequence()?,
+            kind,
+            codec: CODEC_NONE,
+            dictionary: 0,
+            checksum: 0,
+        };
+        self.count(&header);
+        Ok(header)
     }
 
     /// Counts a block.

@@ -1,6 +1,8 @@
 //! Writes regions and the footer to the files, for the sort buffer and the region writer.
 
 mod finish;
+mod from_buckets;
+mod from_slots;
 
 use super::blocks::{BlockBuilder, Sink, append_block};
 use super::dictionaries::Dictionaries;
@@ -15,7 +17,6 @@ use super::stored_block::StoredBlock;
 use super::training::{self, Preview};
 use crate::block::{self, ANY_PARTITION, BlockHeader, Seal};
 use crate::bytes::{FileHeader, FileKind, Framing};
-use crate::codec::Codec;
 use crate::error::{Error, ErrorCode, Result};
 use crate::message::{RegionEntry, Schema};
 use crate::sort_buffer::{PackedRecords, Pushed};
@@ -97,7 +98,7 @@ impl RegionBuilder {
             counts: Counts::default(),
             counting: Counts::default(),
             regions: 0,
-            training: (options.dictionaries && options.codec == Codec::Zstd).then_some(options.level),
+            training: options.trains().then_some(options.level),
         };
         if !builder.output.is_undecided() {
             builder.begin_files()?;

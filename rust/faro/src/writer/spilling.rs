@@ -30,6 +30,9 @@ impl Writer {
     /// Whether the sort buffer has room for a record, or gets it from the budget.
     pub(super) fn room_for(&mut self, charge: u64, surplus: u64) -> Room {
         if !self.buffer.has_room(charge) {
+            self.buffer.look_at_records();
+        }
+        if !self.buffer.has_room(charge) {
             let missing = match self.buffer.missing(charge) {
                 Some(missing) => missing,
                 None => return Room::Full,
@@ -43,6 +46,9 @@ impl Writer {
                 return Room::Refused;
             };
             self.buffer.grant(granted);
+            if !self.buffer.has_room(charge) {
+                self.buffer.look_at_records();
+            }
         }
         match surplus > 0 && !self.memory.take_surplus(surplus) {
             true => Room::Refused,
