@@ -5,9 +5,9 @@ import java.nio.ByteBuffer;
 /**
  * Supplies a scheduler or a writer with memory, for example from an engine's own pool. Safe to share between threads.
  *
- * <p>A scheduler reads into the buffers. A writer keeps records in them until a region ends
- * ({@link dev.faro.writer.WriterOptions#buffers}), each record in one buffer: it needs buffers of the size of its largest
- * record and 40 bytes. If they are smaller, writing that record fails with {@code io}, however often it is tried.
+ * <p>A scheduler reads into the buffers. A writer copies sorted records to them, 256 KiB at a time, and keeps them there
+ * until a region ends ({@link dev.faro.writer.WriterOptions#buffers}). A longer record needs a buffer of its size and 40
+ * bytes; else writing it fails with {@code io}, however often it is tried. With framing opaque it may be in several.
  */
 public interface Buffers {
     /**
@@ -18,7 +18,7 @@ public interface Buffers {
      *
      * @param wanted the number of bytes that would be used
      * @return null if there is no buffer now. {@link dev.faro.scheduler.Scheduler#wake} must be called when there may
-     *     be one; a writer ends its region, gives its buffers back and asks again, once
+     *     be one; a writer ends its region and gives its buffers back
      */
     ByteBuffer take(int wanted);
 

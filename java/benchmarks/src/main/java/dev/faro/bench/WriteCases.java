@@ -20,6 +20,7 @@ final class WriteCases {
         List<Source> sources = new ArrayList<>(List.of(
                 new Source("text", 100, List.of("none", "lz4", "zstd")),
                 new Source("text", 16, List.of("none")),
+                new Source("text", 512, List.of("none")),
                 new Source("text", 1 << 10, List.of("none")),
                 new Source("text", 64 << 10, List.of("none")),
                 new Source("skewed", 100, List.of("none"))));

@@ -1,5 +1,6 @@
 package dev.faro.flink;
 
+import dev.faro.Buffers;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.writer.Writer;
@@ -30,6 +31,9 @@ import org.apache.flink.util.function.SupplierWithException;
  * of times when it is finished.
  */
 final class FaroResultPartition extends ResultPartition {
+    /** With more subpartitions than this, records wait in network buffers. */
+    private static final int MOST_ON_HEAP = 16;
+
     private final OutputSettings settings;
     private final FinishedOutput output;
 
@@ -68,10 +72,11 @@ final class FaroResultPartition extends ResultPartition {
             if (isReleased()) {
                 throw new IOException("expected a partition to be written, found a released one");
             }
-            // The network buffers stay in the pool. The pool's current share is the limit of what may be sorted at
-            // once, so all partitions together sort in about as much heap as there is network memory.
+            // The pool's current share is the limit of what may be sorted at once. Few subpartitions are collected on
+            // the heap, which is faster; so all partitions together take at most as much heap as there is network memory.
             long sortMemory = (long) bufferPool.getNumBuffers() * settings.blockSize();
-            writer = settings.create(numSubpartitions, sortMemory);
+            Buffers memory = numSubpartitions > MOST_ON_HEAP ? new NetworkMemory(bufferPool) : null;
+            writer = settings.create(numSubpartitions, sortMemory, memory);
         }
     }
 

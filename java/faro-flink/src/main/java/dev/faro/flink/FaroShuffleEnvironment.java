@@ -124,8 +124,8 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
     }
 
     /**
-     * The pool that Flink's sort shuffle would have. No buffer is taken from it. But it limits the number of partitions
-     * at one time as Flink's own shuffle does, and so the memory in which they sort.
+     * The pool that Flink's sort shuffle would have. With many subpartitions its buffers are taken; with few it only
+     * limits the number of partitions at one time as Flink's own shuffle does, and so the memory in which they sort.
      */
     private SupplierWithException<BufferPool, IOException> bufferPool(ResultPartitionDeploymentDescriptor descriptor) {
         int subpartitions = descriptor.getNumberOfSubpartitions();

@@ -1,5 +1,6 @@
 package dev.faro.flink;
 
+import dev.faro.Buffers;
 import dev.faro.Framing;
 import dev.faro.codec.Codec;
 import dev.faro.writer.Writer;
@@ -23,13 +24,19 @@ record OutputSettings(Path name, Codec codec, int blockSize, long sortBufferSize
         Map<String, String> properties) {
     private static final String CREATED_BY = "faro-flink";
 
-    /** Begins the files. */
-    Writer create(int subpartitions, long maxBuffered) throws IOException {
+    /**
+     * Begins the files.
+     *
+     * @param maxBuffered the number of bytes that may be sorted at once
+     * @param memory where records wait; null for the heap
+     */
+    Writer create(int subpartitions, long maxBuffered, Buffers memory) throws IOException {
         Writer writer = Writer.create(name, new WriterOptions(subpartitions)
                 // Flink's records, each preceded by its length, are cut into buffers anywhere.
                 .framing(Framing.OPAQUE)
                 .blockSize(blockSize)
                 .bufferSize(Math.max(1, Math.min(sortBufferSize, maxBuffered)))
+                .buffers(memory)
                 .codec(codec)
                 .producer(producer)
                 .attempt(attempt)

@@ -157,6 +157,26 @@ final class BlockBuilder implements ExtentSink {
     }
 
     @Override
+    public void addRecords(long records) {
+        output.addRecords(records);
+    }
+
+    @Override
+    public void beginBlock(int size, int kind) throws FaroException {
+        open(size, kind);
+    }
+
+    @Override
+    public void addToBlock(ByteBuffer source, int from, int length) {
+        put(source, from, length);
+    }
+
+    @Override
+    public void endBlock(int kind) throws FaroException {
+        close(kind);
+    }
+
+    @Override
     public void endExtent() throws FaroException {
         close(BlockKind.DATA);
     }

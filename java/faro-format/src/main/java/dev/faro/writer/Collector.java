@@ -4,8 +4,10 @@ import dev.faro.BlockKind;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
 import dev.faro.Framing;
+import dev.faro.codec.Codec;
 import dev.faro.codec.Encoder;
 import dev.faro.internal.index.Members;
+import dev.faro.internal.sortbuffer.SlotPlan;
 import dev.faro.internal.sortbuffer.SortBuffer;
 import dev.faro.internal.sortbuffer.SortMemory;
 import java.nio.ByteBuffer;
@@ -26,14 +28,33 @@ final class Collector {
     private long spills;
     private long regionNanos;
 
-    Collector(FileHeader header, WriterOptions options, Encoder encoder, LateOutput output) throws FaroException {
+    /** @param blockSize the target for the plain size of a block in bytes */
+    Collector(FileHeader header, WriterOptions options, Encoder encoder, LateOutput output, int blockSize)
+            throws FaroException {
         this.options = options;
         this.header = header;
         this.encoder = encoder;
         this.output = output;
         this.ordered = options.ordered;
         this.memory = new SortMemory(options.buffers, options.memoryBudget);
-        this.buffer = new SortBuffer(header, options.bufferSize, options.ordered, memory);
+        this.buffer = new SortBuffer(header, options.bufferSize, options.ordered, memory, plan(blockSize));
+    }
+
+    private SlotPlan plan(int blockSize) {
+        if (options.codec != Codec.NONE) {
+            return null;
+        }
+        return options.slotSize == null ? SlotPlan.of(header, options.bufferSize, blockSize)
+                : SlotPlan.of(header, options.bufferSize, blockSize, options.slotSize);
+    }
+
+    /** Takes a record if that is only to copy it, as it mostly is with few partitions; otherwise does nothing. */
+    boolean takeAtOnce(int partition, ByteBuffer record) {
+        if (!buffer.addAtOnce(partition, record)) {
+            return false;
+        }
+        taken++;
+        return true;
     }
 
     /**

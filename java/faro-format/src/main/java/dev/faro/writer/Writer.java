@@ -72,7 +72,7 @@ public final class Writer implements AutoCloseable {
         int blockSize = (int) Math.min(options.blockSize, maxPlain);
         this.output = new LateOutput(place, header, options, encoder, blockSize, calls, news);
         try {
-            this.collector = new Collector(header, options, encoder, output);
+            this.collector = new Collector(header, options, encoder, output, blockSize);
         } catch (FaroException | RuntimeException | Error e) {
             encoder.close();
             throw e;
@@ -155,7 +155,11 @@ public final class Writer implements AutoCloseable {
      *     region
      */
     public void write(int partition, ByteBuffer record) throws FaroException {
-        write(partition, record, 1);
+        calls.checkNoRegion();
+        // What it takes has the partition of a block that is open, and fits into that.
+        if (!collector.takeAtOnce(partition, record)) {
+            write(partition, record, 1);
+        }
     }
 
     /**

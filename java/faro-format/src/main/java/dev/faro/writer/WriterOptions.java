@@ -59,6 +59,8 @@ public final class WriterOptions {
     boolean overwrite;
     long maxPlainSize = 64 << 20;
     byte[] schema;
+    /** The size of a slot in bytes, for tests: 0 for no slots; null if it is chosen. */
+    Integer slotSize;
 
     /** Makes the default options for a file with this number of partitions, 1 to 2^28. */
     public WriterOptions(long partitionCount) {
@@ -94,6 +96,7 @@ public final class WriterOptions {
         overwrite = other.overwrite;
         maxPlainSize = other.maxPlainSize;
         schema = other.schema;
+        slotSize = other.slotSize;
     }
 
     /**

@@ -57,6 +57,9 @@ class WorkingMemoryTest {
                 new Case(100_000, Codec.NONE, mib, block, 100, "own"),
                 new Case(100_000, Codec.LZ4, 16 * mib, block, 20, "own"),
                 new Case(500_000, Codec.NONE, 16 * mib, block, 20, "own"),
+                new Case(64, Codec.NONE, 64 * mib, block, 100, "own"),
+                new Case(64, Codec.NONE, 16 * mib, 4 << 10, 20, "events"),
+                new Case(64, Codec.NONE, 16 * mib, block, 100, "broadcast later"),
                 new Case(1000, Codec.NONE, 16 * mib, block, 100, "broadcast"),
                 new Case(1000, Codec.NONE, 8 * mib, block, 100, "multicast"),
                 new Case(10_000, Codec.LZ4, 8 * mib, block, 100, "multicast"),
@@ -146,8 +149,11 @@ class WorkingMemoryTest {
                 } else {
                     random.nextBytes(bytes);
                 }
-                if (which.kind.equals("broadcast") && i % 3 == 0) {
+                boolean later = i / 10_000 % 20 > 12;
+                if (i % 3 == 0 && (which.kind.equals("broadcast") || which.kind.equals("broadcast later") && later)) {
                     writer.broadcast(record);
+                } else if (which.kind.equals("events") && i % 3 == 0) {
+                    writer.writeEvent(i % partitions, 64, record);
                 } else if (which.kind.equals("multicast")) {
                     writer.multicast(new int[] {random.nextInt(partitions), random.nextInt(partitions)}, record);
                 } else {

@@ -45,6 +45,31 @@ public interface ExtentSink {
      */
     void bytes(ByteBuffer source, int from, int to, int count) throws FaroException;
 
+    /** Adds to the number of records in the extent. Whole blocks follow, which bring them. */
+    default void addRecords(long records) {
+        throw new IllegalStateException("only for records in slots");
+    }
+
+    /**
+     * Begins a whole block of the extent.
+     *
+     * @param size the size of its payload in bytes
+     * @param kind 0 for records, or the kind of an event
+     */
+    default void beginBlock(int size, int kind) throws FaroException {
+        throw new IllegalStateException("only for records in slots");
+    }
+
+    /** Takes the next bytes of the block's payload. */
+    default void addToBlock(ByteBuffer source, int from, int length) {
+        throw new IllegalStateException("only for records in slots");
+    }
+
+    /** Ends the block. */
+    default void endBlock(int kind) throws FaroException {
+        throw new IllegalStateException("only for records in slots");
+    }
+
     /** Ends the extent. */
     void endExtent() throws FaroException;
 }

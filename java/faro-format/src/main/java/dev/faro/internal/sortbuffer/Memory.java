@@ -35,6 +35,11 @@ final class Memory {
         this.capacity = capacity;
     }
 
+    /** The rest of an engine's buffer from an index on, which is a multiple of 8. */
+    Memory from(int index) {
+        return new Memory(view.slice(index, capacity - index), capacity - index);
+    }
+
     /** The engine's buffer as it was taken, or null. */
     ByteBuffer owned() {
         return owned;

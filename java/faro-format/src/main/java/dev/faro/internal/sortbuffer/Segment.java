@@ -16,7 +16,7 @@ import java.util.Arrays;
  * <p>A sorted part consists of runs, each with the records of one target. A directory says where they are. With framing
  * opaque the lengths are left out, unless a record is special or the records are large.
  */
-final class Segment {
+final class Segment implements SortedPart {
     /** The size of an entry, and what a record needs besides its bytes, in bytes. */
     private static final int ENTRY = 8;
     private static final int LENGTH = 4;
@@ -85,8 +85,17 @@ final class Segment {
         memory = larger;
     }
 
+    boolean isEmpty() {
+        return count == 0;
+    }
+
     boolean isSorted() {
         return sorted;
+    }
+
+    /** The memory in bytes that a sorted part uses, if its records were moved. */
+    int sortedBytes() {
+        return directory + stride * segments;
     }
 
     /** The capacity of a part with room for one record. */
@@ -94,9 +103,24 @@ final class Segment {
         return LENGTH + EXTRA + length + 2L * ENTRY & -ENTRY;
     }
 
+    /** The length of the longest record for which a capacity suffices. */
+    static int room(int capacity) {
+        return capacity - LENGTH - EXTRA - ENTRY;
+    }
+
     /** Whether a record fits. None does after sorting. */
     boolean fits(int length) {
-        return !sorted && used + LENGTH + EXTRA + length + ENTRY * (count + 1L) <= memory.capacity();
+        return hasRoom(needed(length, 1));
+    }
+
+    /** The room in bytes that records with this many bytes in all need. */
+    static long needed(int bytes, int records) {
+        return bytes + (long) (LENGTH + EXTRA + ENTRY) * records;
+    }
+
+    /** Whether there is room for this many bytes more. There is none after sorting. */
+    boolean hasRoom(long bytes) {
+        return !sorted && used + (long) ENTRY * count + bytes <= memory.capacity();
     }
 
     void add(int target, ByteBuffer record, int kind, long rows) {
@@ -122,6 +146,104 @@ final class Segment {
 
     private int entry(int number) {
         return memory.capacity() - ENTRY * (number + 1);
+    }
+
+    /** Where the copying of a sorted part has got to. */
+    static final class Cursor {
+        private int segment;
+        private int offset;
+    }
+
+    /** Whether all runs are copied. */
+    boolean isCopied(Cursor cursor) {
+        return cursor.segment == segments;
+    }
+
+    /**
+     * Copies runs of this sorted part to memory, from the cursor on, as many as fit.
+     *
+     * @return the copies, or null if not even one record fits
+     */
+    Segment copy(Cursor cursor, Memory to) {
+        int width = moved ? stride : ENTRY;
+        int first = cursor.segment;
+        int begin = cursor.offset == 0 ? start(first) : cursor.offset;
+        int taken = 0;
+        int bytes = 0;
+        while (first + taken < segments) {
+            int from = taken == 0 ? begin : start(first + taken);
+            int room = to.capacity() - bytes - width * (taken + 1);
+            int whole = end(first + taken) - from;
+            if (whole > room) {
+                int part = part(from, room);
+                if (part > 0) {
+                    bytes += part;
+                    taken++;
+                    cursor.offset = from + part;
+                }
+                break;
+            }
+            bytes += whole;
+            taken++;
+            cursor.segment = first + taken;
+            cursor.offset = 0;
+        }
+        if (taken == 0) {
+            return null;
+        }
+        Segment copies = new Segment(to, opaque);
+        copies.adopt(this, first, begin, taken, bytes, width);
+        return copies;
+    }
+
+    /** The bytes of a run that fit, from a position on: whole records, if they have lengths. */
+    private int part(int from, int room) {
+        if (bare) {
+            return Math.max(room, 0);
+        }
+        int at = from;
+        while (at - from + size(at) <= room) {
+            at += size(at);
+        }
+        return at - from;
+    }
+
+    /** Makes copies of some runs of another part the contents of this one. */
+    private void adopt(Segment from, int first, int begin, int taken, int bytes, int width) {
+        sorted = true;
+        moved = true;
+        bare = from.bare;
+        special = from.special;
+        stride = width;
+        directory = bytes;
+        int at = 0;
+        for (int i = first; i < first + taken; i++) {
+            int start = i == first ? begin : from.start(i);
+            int size = Math.min(from.end(i) - start, bytes - at);
+            if (!from.moved) {
+                from.memory.copy(start, memory, at, size);
+            }
+            at += size;
+            // The records of a run without lengths count where it begins.
+            boolean begins = start == from.start(i);
+            segment(memory, from.target(i), at,
+                    width == ENTRY ? 0 : !bare ? count(from, start, start + size) : begins ? from.records(i) : 0);
+        }
+        if (from.moved) {
+            from.memory.copy(begin, memory, 0, bytes);
+        }
+    }
+
+    private static int count(Segment of, int start, int end) {
+        int records = 0;
+        for (int at = start; at < end; at += of.size(at)) {
+            records++;
+        }
+        return records;
+    }
+
+    private int records(int segment) {
+        return memory.getInt(directory + stride * segment + 8);
     }
 
     /** Sorts by target, and keeps the order of calls within a target. Does nothing if the part is sorted. */
@@ -223,11 +345,7 @@ final class Segment {
 
     /** Makes the sorted records, which are in scratch memory, those of the part. */
     private void adopt(Scratch scratch) {
-        if (memory.owned() == null) {
-            memory = scratch.swap(memory);
-            return;
-        }
-        scratch.memory(memory.capacity()).copy(0, memory, 0, directory + stride * segments);
+        memory = scratch.swap(memory);
     }
 
     private void begin(int bytesPerSegment) {
@@ -272,8 +390,8 @@ final class Segment {
         return moved ? offset : offset + size(offset);
     }
 
-    /** Moves to the first target that is equal to or above a number. */
-    void seek(int target) {
+    @Override
+    public void seek(int target) {
         int low = 0;
         int high = segments;
         while (low < high) {
@@ -287,13 +405,13 @@ final class Segment {
         next = low;
     }
 
-    /** The next target that has records, or {@link Integer#MAX_VALUE} after the last. */
-    int target() {
+    @Override
+    public int target() {
         return next < segments ? target(next) : Integer.MAX_VALUE;
     }
 
-    /** Skips the records of a target; returns whether any of them has bytes or is an event. */
-    boolean skip(int target) {
+    @Override
+    public boolean skip(int target) {
         boolean any = false;
         for (; target() == target; next++) {
             any = any || leavesAnything(start(next), end(next));
@@ -317,8 +435,8 @@ final class Segment {
         return memory.getInt(position) < 0 && memory.getByte(position + LENGTH) != 0;
     }
 
-    /** Passes the records of a target to the sink. */
-    void drain(int target, ExtentSink sink) throws FaroException {
+    @Override
+    public void drain(int target, ExtentSink sink) throws FaroException {
         for (; target() == target; next++) {
             int start = start(next);
             int end = end(next);

@@ -4,6 +4,7 @@ import dev.faro.Buffers;
 import dev.faro.FaroException;
 import dev.faro.MemoryBudget;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /** Where a sort buffer has its memory from: the heap, as far as a budget grants it, or an engine's buffers. */
 public final class SortMemory {
@@ -87,8 +88,20 @@ public final class SortMemory {
         return new Memory(buffer, usable);
     }
 
-    /** Gives memory of the engine back. */
-    void giveBack(Memory memory) {
-        buffers.giveBack(memory.owned());
+    /** Gives memory of the engine back, and empties the list. */
+    void giveBack(List<Memory> unused) {
+        List<Memory> dropped = List.copyOf(unused);
+        unused.clear();
+        RuntimeException failure = null;
+        for (Memory one : dropped) {
+            try {
+                buffers.giveBack(one.owned());
+            } catch (RuntimeException e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
     }
 }

@@ -133,6 +133,36 @@ class SortBufferTest {
         }
     }
 
+    /** Takes everything. */
+    private static final class Ignored implements ExtentSink {
+        @Override
+        public void beginOwn(int partition) {}
+
+        @Override
+        public void beginShared(Members members) {}
+
+        @Override
+        public void record(ByteBuffer source, int at, int length, int kind, long rows) {}
+
+        @Override
+        public void bytes(ByteBuffer source, int from, int to, int count) {}
+
+        @Override
+        public void addRecords(long records) {}
+
+        @Override
+        public void beginBlock(int size, int kind) {}
+
+        @Override
+        public void addToBlock(ByteBuffer source, int from, int length) {}
+
+        @Override
+        public void endBlock(int kind) {}
+
+        @Override
+        public void endExtent() {}
+    }
+
     private static String line(ByteBuffer record, int kind, long rows) {
         return record.remaining() + " " + record.hashCode() + " " + kind + " " + rows;
     }
@@ -214,7 +244,7 @@ class SortBufferTest {
     void pilesAndPartsDoNotKeepMemoryAtTheSameTime(int partitions, Framing framing) throws FaroException {
         long size = 9 << 20;
         SortBuffer buffer = new SortBuffer(header(partitions, framing), size, true);
-        long max = size + size / 127 + partitions * (64L << 10) + SortBuffer.segmentSize(size, partitions);
+        long max = size + size / 127 + partitions * (64L << 10) + HeapParts.size(size, partitions);
         for (int region = 0; region < 6; region++) {
             int length = region % 2 == 0 ? 500 : 600;
             ByteBuffer record = record(random, length);
@@ -325,6 +355,37 @@ class SortBufferTest {
                 collected.partitions.get(-1));
     }
 
+    /** Slots use the memory for sorting until a part needs it; memory of one region is not kept beside that of the next. */
+    @Test
+    void slotsUseTheMemoryForSorting() throws FaroException {
+        FileHeader header = header(60);
+        long size = 6 << 20;
+        long sorting = SortBuffer.sortingBytes(header, size);
+        SortMemory memory = new SortMemory(null, null);
+        SortBuffer buffer = new SortBuffer(header, size, false, memory, SlotPlan.of(header, size, 1000));
+        ByteBuffer record = record(random, 100);
+        for (int region = 0; region < 6; region++) {
+            boolean parts = false;
+            for (int i = 0; buffer.fits(100 + 8, Members.ALL); i++) {
+                // Records for all partitions: half a region of them, then none, then almost only these.
+                if (buffer.charged() > (region % 3 == 0 ? size / 2 : region % 3 == 1 ? size : size / 8)) {
+                    assertTrue(buffer.add(Members.ALL, record, 0, 1));
+                    parts = true;
+                } else {
+                    assertTrue(buffer.addAtOnce(i % 60, record) || buffer.add(i % 60, record, 0, 1));
+                }
+                long lent = parts ? 0 : sorting;
+                assertTrue(memory.granted() >= buffer.capacity() - lent, memory.granted() + " of " + buffer.capacity());
+                assertTrue(buffer.capacity() <= size + 2 * sorting, () -> buffer.capacity() + " of " + size);
+            }
+            buffer.drain(0, new Ignored());
+            buffer.regionEnded();
+        }
+        buffer.release();
+        assertEquals(0, buffer.capacity());
+        assertEquals(0, memory.granted());
+    }
+
     /** Parts share the size evenly. Each is an array of at most 2 or 4 MiB, with what the virtual machine adds. */
     @ParameterizedTest
     @CsvSource({
@@ -332,7 +393,7 @@ class SortBufferTest {
         "64,5497558138880,2626591"
     })
     void partsShareTheSize(int partitions, long size, long parts) {
-        long segment = SortBuffer.segmentSize(size, partitions);
+        long segment = HeapParts.size(size, partitions);
         assertEquals(0, segment % 8);
         assertTrue(segment + 16 <= (partitions == 64 ? 2 << 20 : 4 << 20));
         assertTrue(segment <= size + (4 << 10) + 8, "a small buffer takes no more than it needs");

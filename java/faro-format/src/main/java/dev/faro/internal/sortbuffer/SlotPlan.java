@@ -1,0 +1,59 @@
+package dev.faro.internal.sortbuffer;
+
+import dev.faro.FileHeader;
+import dev.faro.Framing;
+
+/**
+ * Whether and when records go into slots. It depends on the options alone.
+ *
+ * @param slotSize the size of a slot in bytes
+ * @param blockSize the target for the plain size of a block in bytes
+ * @param from the charges at which the records of a region move into slots, in bytes; those of smaller regions never do
+ */
+public record SlotPlan(int slotSize, int blockSize, long from) {
+    /** Up to this many partitions, slots are faster with buffers of any size. */
+    private static final int FEW = 64;
+    /** Up to this many, they are faster with buffers of at most {@link #SMALL_SIZE}, and slower with larger ones. */
+    private static final int MANY = 1 << 10;
+    private static final long SMALL_SIZE = 16 << 20;
+    /** The smallest buffer with slots, in bytes: what the slots take when the first records move fits into it. */
+    private static final long MIN_SIZE = 2 << 20;
+    private static final int LARGEST = 32 << 10;
+    private static final int SMALLEST = 2 << 10;
+    private static final long MAX_FROM = 1 << 20;
+
+    /**
+     * The plan for a writer whose blocks are not compressed.
+     *
+     * @param size the size of the sort buffer in bytes
+     * @return null if slots would not be faster, or would need too much memory
+     */
+    public static SlotPlan of(FileHeader header, long size, int blockSize) {
+        boolean few = header.partitionCount() <= FEW || header.partitionCount() <= MANY && size <= SMALL_SIZE;
+        if (!few || size < MIN_SIZE) {
+            return null;
+        }
+        int slotSize = LARGEST;
+        while (slotSize >= SMALLEST && unfilled(header, slotSize) > HeapParts.sortingBytes(size, header.partitionCount())) {
+            slotSize /= 2;
+        }
+        return slotSize < SMALLEST ? null : of(header, size, blockSize, slotSize);
+    }
+
+    /** The plan with slots of a given size; null if records cannot go into slots. */
+    public static SlotPlan of(FileHeader header, long size, int blockSize, int slotSize) {
+        return slotSize == 0 || header.framing() != Framing.RECORDS ? null
+                : new SlotPlan(slotSize, blockSize, Math.min(MAX_FROM, size / 16));
+    }
+
+    /** The size of the slots of partitions that are not full, and of an area, in bytes. */
+    private static long unfilled(FileHeader header, int slotSize) {
+        return (long) header.partitionCount() * (slotSize + SlotBuffer.STREAM) + Slots.areaBytes(slotSize);
+    }
+
+    /** The number of slots for records with these charges, which are not less than what the records take. */
+    int slotsFor(int partitions, long charged) {
+        // A slot may end with 7 bytes that are not used.
+        return (int) (charged / (slotSize - 7)) + 1 + partitions;
+    }
+}
