@@ -16,14 +16,16 @@ from typing import Any
 import pyarrow as pa
 
 from benchmarks.data import lineitem_table, text_table
-from benchmarks.limits import raw_pread, raw_write
+from benchmarks.limits import pread_crc_arrow, raw_pread, raw_write
 from benchmarks.records import Records
 from benchmarks.tables import Tables
 from benchmarks.turns import Pass, Subject, measure, timed
 from faro_format import open_reader
-from faro_format.arrow import read_batches, read_partitions
+from faro_format.arrow import read_batches, read_partitions, read_schema
 
 BUFFER_MIB = 64
+HEADER = 24
+"""Bytes before a block's payload."""
 
 
 def cases(part: str) -> Iterator[dict[str, Any]]:
@@ -96,9 +98,17 @@ def read(case: dict[str, Any], folder: Path, options: argparse.Namespace) -> Non
             with open_reader(path / "rows") as reader:
                 check(sum(batch.num_rows for number in reader.partitions for batch in read_batches(reader, number)))
 
+        with open_reader(path / "rows") as reader:
+            blocks = sorted((one.offset + HEADER, len(one.stored)) for one in reader.all())
+            schema = read_schema(reader)
+
+        def limit() -> None:
+            check(pread_crc_arrow(path / "rows.data", schema, blocks))
+
         subjects = [
             Subject("faro", lambda: Pass(timed(together))),
             Subject("faro-alone", lambda: Pass(timed(alone))),
+            Subject("pread-crc-arrow", lambda: Pass(timed(limit))),
         ]
     data = path / "rows.data"
     subjects.append(Subject("raw-pread", lambda: Pass(timed(lambda: raw_pread(data))), data.stat().st_size))

@@ -48,16 +48,29 @@ def scan_records(payload: memoryview | bytes) -> tuple[Ints, Ints]:
 
 def scan_equal(payload: memoryview | bytes) -> tuple[Ints, Ints] | None:
     """Do as :func:`scan_records` when all records have one length, else return None."""
+    rows = equal_records(payload)
+    if rows is None:
+        return None
+    count, length = rows.shape
+    return 4 + (4 + length) * np.arange(count, dtype=np.int64), np.full(count, length, np.int64)
+
+
+def equal_records(payload: memoryview | bytes) -> Bytes | None:
+    """Return the records of a payload as a view of it, shape (records, bytes of each).
+
+    Returns:
+        None if they have several lengths, or violate FRM-2.
+    """
     size = len(payload)
     if size < 4:
         return None
-    stride = 4 + _LENGTH.unpack_from(payload, 0)[0]
+    stride = 4 + int(_LENGTH.unpack_from(payload, 0)[0])
     if size % stride:
         return None
     lengths = np.ndarray((size // stride,), "<u4", payload, strides=(stride,))
     if not (lengths == stride - 4).all():
         return None
-    return np.arange(4, size + 4, stride, dtype=np.int64)[: lengths.size], lengths.astype(np.int64)
+    return np.frombuffer(payload, np.uint8).reshape(-1, stride)[:, 4:]
 
 
 def scan_chains(data: Bytes, starts: Ints, ends: Ints) -> tuple[Ints, Ints] | None:

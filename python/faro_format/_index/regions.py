@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,8 +37,7 @@ class Entry:
         return self.data_offset + self.data_length
 
 
-@dataclass(frozen=True)
-class Extent:
+class Extent(NamedTuple):
     """Contiguous blocks of one partition, or shared ones."""
 
     begin: int

@@ -12,6 +12,7 @@ import numpy as np
 
 from faro_format._arguments import integer
 from faro_format._block.block import (
+    BLOCK_HEADER_SIZE,
     NO_PARTITION,
     PARTITION_KINDS,
     Block,
@@ -21,8 +22,9 @@ from faro_format._block.block import (
     check_partition,
     check_sequence,
     decode,
+    pad8,
 )
-from faro_format._block.framing import check_framing, scan_chains, scan_equal, strip_lengths
+from faro_format._block.framing import check_framing, equal_records, scan_chains, strip_lengths
 from faro_format._bytes.header import FRAMING_RECORDS, FileHeader
 from faro_format._bytes.spans import Bytes, Ints
 from faro_format._dictionaries import DictionaryEntry
@@ -86,34 +88,41 @@ def read_extent(
         plain: whether payloads are decoded.
     """
     place = window.file.place
-    own = extent.partition != NO_PARTITION
+    partition, end = extent.partition, extent.end
+    own = partition != NO_PARTITION
     exactly = extent.first_block
     if own and not selective:
-        exactly = sequences.next_own.get(extent.partition, 0 if sequences.from_start else None)
-    above = sequences.next_own.get(extent.partition, 0) - 1 if own else sequences.last_shared
+        exactly = sequences.next_own.get(partition, 0 if sequences.from_start else None)
+    above = sequences.next_own.get(partition, 0) - 1 if own else sequences.last_shared
     # Besides first_block, the count of all shared blocks of the file (CHK-1, step 5).
     counted = sequences.last_shared + 1 if sequences.all_shared and not own and not selective else None
     at = extent.begin
     blocks = plain_bytes = 0
     try:
-        while at < extent.end:
-            block = check_block(window, at, extent.end, PARTITION_KINDS, limits, metadata=False, verify=verify)
-            check_partition(block, extent.partition, place)
-            check_sequence(block, place, exactly=exactly, above=above)
+        while at < end:
+            block = check_block(window, at, end, PARTITION_KINDS, limits, metadata=False, verify=verify)
+            # The usual case is checked here, which takes less time than calls.
+            sequence = block.sequence
+            if block.partition != partition:
+                check_partition(block, partition, place)
+            if sequence <= above or sequence != exactly:
+                check_sequence(block, place, exactly=exactly, above=above)
             if counted is not None:
                 check_sequence(block, place, exactly=counted)
                 counted += 1
             if block.dictionary:
                 check_dictionary(block, window.file)
-            check_padding(block, window)
-            above = block.sequence
+            size = len(block.stored)
+            if size & 7:
+                check_padding(block, window)
+            above = sequence
             exactly = None if selective else above + 1
             if own:
-                sequences.next_own[extent.partition] = above + 1
+                sequences.next_own[partition] = above + 1
             else:
                 sequences.last_shared = above
-            found = decode(block, limits, window.file) if plain else block
-            at = block.end
+            found = decode(block, limits, window.file) if plain and block.codec else block
+            at += BLOCK_HEADER_SIZE + pad8(size)
             blocks += 1
             plain_bytes += block.plain_size
             yield found
@@ -346,20 +355,33 @@ class PartitionReader(ABC):
         offsets = np.zeros(sum(sizes.size for sizes in lengths) + 1, np.int64)
         if parts:
             np.cumsum(np.concatenate(lengths), out=offsets[1:])
-        return np.concatenate(parts) if parts else np.zeros(0, np.uint8), offsets
+        together = np.empty(int(offsets[-1]), np.uint8)
+        at = 0
+        for part in parts:
+            together[at : at + part.size].reshape(part.shape)[...] = part
+            at += part.size
+        return together, offsets
 
     def _batch_records(self, blocks: list[Block]) -> Iterator[tuple[Bytes, Ints]]:
-        """Yield the records of data blocks, one after another, and their lengths."""
-        if len(blocks) >= CHAINS and scan_equal(blocks[0].payload) is None:
+        """Yield the records of data blocks, one after another, and their lengths.
+
+        Records of one length are a view of their block, shape (records, length).
+        """
+        if len(blocks) >= CHAINS and equal_records(blocks[0].payload) is None:
             payload = b"".join(block.payload for block in blocks)
             ends = np.cumsum([len(block.payload) for block in blocks], dtype=np.int64)
             found = scan_chains(np.frombuffer(payload, np.uint8), np.append(np.int64(0), ends[:-1]), ends)
             if found is not None:
                 yield strip_lengths(payload, *found)[0], found[1]
                 return
-        # Few blocks, records of one length, or a block with an incomplete record, which this reports.
-        for block, begins, sizes in self._record_spans(iter(blocks)):
-            yield strip_lengths(block.payload, begins, sizes)[0], sizes
+        for block in blocks:
+            rows = equal_records(block.payload)
+            if rows is not None:
+                yield rows, np.full(rows.shape[0], rows.shape[1], np.int64)
+                continue
+            # A few blocks, or one with an incomplete record, which this reports.
+            for _, begins, sizes in self._record_spans(iter([block])):
+                yield strip_lengths(block.payload, begins, sizes)[0], sizes
 
     def payload(self, partition: int) -> bytes:
         """Return the plain payloads of a partition's data blocks, one after another (FRM-1)."""

@@ -197,6 +197,8 @@ class Window:
         self._base = 0
         self.data: bytes | memoryview = b""
         self.array: Bytes = np.frombuffer(b"", np.uint8)
+        self.view = memoryview(b"")
+        """The same bytes, whose slices share the memory."""
         self.summed: bytes | Bytes = b""
         """The same bytes, as the checksum function takes them: it refuses a memoryview."""
 
@@ -216,6 +218,7 @@ class Window:
         """Use bytes of the file that were read from an absolute offset."""
         self.data = data
         self.array = np.frombuffer(data, np.uint8)
+        self.view = memoryview(data)
         self.summed = data if isinstance(data, bytes) else self.array
         self._base = offset
 

@@ -1,8 +1,7 @@
 """Rows of Arrow tables, kept by slot until a region is written. Needs pyarrow.
 
-Rows are kept in runs of a few MiB, each with the order of its rows by slot. When the region is written, the rows of
-some neighbouring slots at a time are fetched from all runs, made into blocks and written, while they are still in the
-processor's cache. So the sort buffer is not copied as a whole, which would need new memory each time.
+Rows are kept in runs of a few MiB or more, each sorted by slot as soon as it is full, while its rows are still in the
+processor's cache. When the region is written, the rows of one slot after another are put together from all runs.
 """
 
 from __future__ import annotations
@@ -22,18 +21,25 @@ from faro_format._writer.options import WriterOptions
 RUN = 4 << 20
 """The least bytes of rows that are combined and sorted."""
 GROUP = 8 << 20
-"""About how many bytes of rows are fetched together."""
+"""About how many bytes of rows are fetched together from runs that are not in the order of their slots."""
 
 
 @dataclass(frozen=True)
 class _Run:
-    """Rows in the order of their calls, with their order by slot."""
+    """Rows of some calls by slot, stably."""
 
     batch: Any
-    order: npt.NDArray[np.uint32]
-    """The rows by slot, stably."""
-    slots: Ints
-    """The slots in that order."""
+    """The rows by slot; with :attr:`order` in the order of their calls."""
+    slots: npt.NDArray[np.unsignedinteger[Any]]
+    """The slots by slot."""
+    order: npt.NDArray[np.uint32] | None
+    """The rows by slot."""
+
+    def rows(self, begin: int, end: int) -> Any:  # noqa: ANN401
+        """Return the rows from ``begin`` to ``end`` - 1 by slot."""
+        if self.order is None:
+            return self.batch.slice(begin, end - begin)
+        return _taken(self.batch, self.order[begin:end])
 
 
 class Rows:
@@ -42,12 +48,14 @@ class Rows:
     def __init__(self, options: WriterOptions) -> None:
         """Make an empty buffer."""
         self._options = options
+        # Keys of one and two bytes are sorted by radix, one byte in half the time of two.
+        self._narrow = np.min_scalar_type(options.partition_count - 1)
         self.clear()
 
     def clear(self) -> None:
         """Forget all rows."""
         self._tables: list[Any] = []
-        self._slots: list[Ints] = []
+        self._slots: list[npt.NDArray[np.unsignedinteger[Any]]] = []
         self._unsorted = 0
         self._runs: list[_Run] = []
         self._count = 0
@@ -57,7 +65,7 @@ class Rows:
     def push(self, rows: Any, slots: Ints) -> None:  # noqa: ANN401 - pyarrow ships no types
         """Take rows, each with its slot: its partition less first_partition and rotation."""
         self._tables.append(rows)
-        self._slots.append(slots)
+        self._slots.append(slots.astype(self._narrow))
         size = rows.nbytes
         self._count += rows.num_rows
         self._unsorted += size
@@ -70,20 +78,25 @@ class Rows:
         if not self._tables:
             return
         slots = np.concatenate(self._slots)
-        # Small keys are sorted by radix.
-        narrow = slots.astype(np.uint16 if self._options.partition_count <= 0x10000 else np.uint32)
-        order = np.argsort(narrow, kind="stable").astype(np.uint32)
-        self._runs.append(_Run(one_batch(pa.concat_tables(self._tables)), order, slots[order]))
+        places = np.argsort(slots, kind="stable")
+        slots, order = slots[places], places.astype(np.uint32)
+        batch = one_batch(pa.concat_tables(self._tables))
+        if self._unsorted <= self._options.buffer_size:
+            self._runs.append(_Run(_taken(batch, order), slots, None))
+        else:
+            # A copy of these would take more memory than the sort buffer may.
+            self._runs.append(_Run(batch, slots, order))
         self._tables, self._slots, self._unsorted = [], [], 0
 
     def present(self) -> Ints:
         """Return the slots that have rows, ascending; rows that were not sorted yet are left out."""
         firsts = [run.slots[np.append(True, run.slots[1:] != run.slots[:-1])] for run in self._runs]
-        return np.unique(np.concatenate(firsts)) if firsts else np.zeros(0, np.int64)
+        return np.unique(np.concatenate(firsts)).astype(np.int64) if firsts else np.zeros(0, np.int64)
 
     def extents(self, present: Ints) -> Iterator[list[Any]]:
         """Yield the rows of each of these slots, ascending and all that have any, as batches in order."""
-        edges = [np.append(np.searchsorted(run.slots, present), run.slots.size) for run in self._runs]
+        named = present.astype(self._narrow)
+        edges = [np.append(np.searchsorted(run.slots, named), run.slots.size) for run in self._runs]
         sizes = np.diff(np.sum(edges, axis=0)) * (self.bytes / self._count)
         group = ((np.cumsum(sizes) - sizes) // GROUP).astype(np.int64)
         firsts = np.flatnonzero(np.append(True, group[1:] != group[:-1])).tolist()
@@ -92,8 +105,7 @@ class Rows:
             for run, edge in zip(self._runs, edges, strict=True):
                 bounds = (edge[first : last + 1] - edge[first]).tolist()
                 if bounds[-1]:
-                    rows = pa.array(run.order[edge[first] : edge[last]])
-                    taken.append((run.batch.take(rows), bounds))
+                    taken.append((run.rows(int(edge[first]), int(edge[last])), bounds))
             for number in range(last - first):
                 yield [
                     batch.slice(bounds[number], bounds[number + 1] - bounds[number])
@@ -105,6 +117,13 @@ class Rows:
     def rows_per_block(self) -> int:
         """How many rows make a block of about block_size bytes."""
         return max(1, self._count * self._options._cut_size // max(self.bytes, 1))
+
+
+def _taken(batch: Any, rows: npt.NDArray[np.uint32]) -> Any:  # noqa: ANN401
+    """Return some rows of a batch, all of which it has."""
+    from pyarrow import compute  # Late, because it takes long to import, and readers do not need it.
+
+    return compute.take(batch, pa.array(rows), boundscheck=False)
 
 
 def one_batch(rows: Any) -> Any:  # noqa: ANN401

@@ -138,9 +138,11 @@ class ArrowWriter:
         if not numbers.size:
             return
         check_rows(rows, options.max_plain_size)
-        first = options.first_partition + options.rotation
+        slots = numbers - (options.first_partition + options.rotation)
+        if options.rotation:
+            slots %= options.partition_count
         with self._call():
-            self._rows.push(rows, (numbers - first) % options.partition_count)
+            self._rows.push(rows, slots)
             if self._rows.bytes >= options.buffer_size:
                 self._flush()
 
@@ -291,7 +293,7 @@ def _batches(reader: PartitionReader, blocks: Iterator[Block], schema: Any, *, v
         check_framing(block, FRAMING_ARROW, reader._files.data.place)
         try:
             message = pa.ipc.read_message(pa.py_buffer(block.payload))
-            if _has_compressed_buffers(message.metadata.to_pybytes()):
+            if _has_compressed_buffers(block.payload):
                 raise ValueError("buffers that Arrow compressed")
             batch = pa.ipc.read_record_batch(message, schema)
             batch.validate(full=validate)
@@ -304,16 +306,17 @@ def _batches(reader: PartitionReader, blocks: Iterator[Block], schema: Any, *, v
         yield batch
 
 
-def _has_compressed_buffers(metadata: bytes) -> bool:
+def _has_compressed_buffers(message: memoryview | bytes) -> bool:
     """Whether an Arrow message is a record batch with the field ``compression`` (FRM-3); pyarrow has verified it."""
-    message = _I32.unpack_from(metadata, 0)[0]
-    kind, header = _field(metadata, message, 1), _field(metadata, message, 2)
-    if not kind or not header or metadata[kind] != RECORD_BATCH:
+    # After the eight bytes of the encapsulation.
+    root = 8 + _I32.unpack_from(message, 8)[0]
+    kind, header = _field(message, root, 1), _field(message, root, 2)
+    if not kind or not header or message[kind] != RECORD_BATCH:
         return False
-    return bool(_field(metadata, header + _I32.unpack_from(metadata, header)[0], 3))
+    return bool(_field(message, header + _I32.unpack_from(message, header)[0], 3))
 
 
-def _field(buffer: bytes, table: int, number: int) -> int:
+def _field(buffer: memoryview | bytes, table: int, number: int) -> int:
     """Return where a field of a FlatBuffers table is, 0 if it is absent."""
     vtable = table - _I32.unpack_from(buffer, table)[0]
     entry = 4 + 2 * number

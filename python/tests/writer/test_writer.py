@@ -189,6 +189,34 @@ def test_short_writes_are_gone_on_with(tmp_path: Path, monkeypatch: pytest.Monke
     assert file.position == 8
 
 
+def test_system_calls_end_at_multiples_of_their_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that begins elsewhere takes longer, because of how Linux caches files."""
+    calls: list[tuple[int, int]] = []
+    writev = os.writev
+
+    def counted(descriptor: int, parts: list[Any]) -> int:
+        written = writev(descriptor, parts)
+        calls.append((written, len(parts)))
+        return written
+
+    file = OutputFile(str(tmp_path / "f"), "data", None)
+    monkeypatch.setattr(os, "writev", counted)
+    file.create()
+    appended = [[b"h" * 88], [b"a" * 5, b"b" * 700_000, b"c"], [b"d" * 100] * 3_500, [b"e" * (256 << 10)]]
+    for parts in appended:
+        file.append(parts)
+    file.close()
+    assert (tmp_path / "f").read_bytes() == b"".join(part for parts in appended for part in parts)
+    ends = np.cumsum([written for written, _ in calls])
+    last = np.cumsum([sum(map(len, parts)) for parts in appended])
+    # Or with the last piece that was handed over, or with as many pieces as a call takes.
+    rest = [
+        parts for end, (_, parts) in zip(ends.tolist(), calls, strict=True) if end % (256 << 10) and end not in last
+    ]
+    assert rest == [1000] * 2
+    assert max(written for written, _ in calls) == 256 << 10
+
+
 def test_the_region_writer(tmp_path: Path) -> None:
     options = WriterOptions(8, rotation=5, framing="opaque", file_id=FILE_ID, codec="lz4")
     made = output(tmp_path, options)
