@@ -1,1 +1,1 @@
-"""Runs the programs of bench/README.md in turns, stores their measurements in bench.json, and makes the page."""
+"""Runs the programs of bench/README.md in turns, stores their measurements by machine, and makes the page."""

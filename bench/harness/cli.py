@@ -13,12 +13,13 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from harness import machine, work
+from harness import machine, store, work
 from harness.figures import Results
 from harness.lines import Line, join, parse, validator
-from harness.page import RESULTS, page, tables
-from harness.plan import FULL, PARTS, QUICK, plan
+from harness.page import page
+from harness.plan import FULL, PARTS, QUICK, SHORT, plan
 from harness.plots import draw
+from harness.tables import tables
 from harness.targets import targets
 
 OK, FAILURES, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -26,9 +27,10 @@ OK, FAILURES, USAGE, INTERRUPTED = 0, 1, 2, 130
 _EPILOG = """\
 A full run takes hours on two cores; the part write takes one and a half. Nothing else should run meanwhile.
 It needs 3 GiB on the disk and 2 GiB of memory. Its data files are removed at the end, even after an interruption.
+After an interruption, the results of the turns that ended are saved, and those of other cells stay as they were.
 
 exit codes: 0 measured; 1 a program failed (the page says which), or nothing was measured; 2 wrong usage;
-130 interrupted, and nothing changed
+130 interrupted
 """
 
 
@@ -43,13 +45,14 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; default all")
     parser.add_argument("--quick", action="store_true", help="small sizes, to try the programs")
     parser.add_argument(
-        "--dir", type=Path, default=machine.REPOSITORY / "out", help="where files are made; default out/"
+        "--short", action="store_true", help="only the main cells, in less than 15 minutes; the other cells stay"
     )
     parser.add_argument(
-        "--json",
-        type=Path,
-        default=machine.REPOSITORY / RESULTS / "bench.json",
-        help="the file of the results; default bench/results/bench.json",
+        "--dir", type=Path, default=machine.REPOSITORY / "out", help="where files are made; default out/"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results to this file, and make no page")
+    parser.add_argument(
+        "--machine", metavar="NAME", help="the name of the machine's results; default from its processor's name"
     )
     parser.add_argument("--into", type=Path, default=machine.REPOSITORY, help="the folder of the page and its plots")
     parser.add_argument("--keep", action="store_true", help="keep the results of the parts that are not run")
@@ -84,74 +87,90 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"--turns wants a number from 1 on: {options.turns}")
     if wrong := [case for case in options.case if "=" not in case]:
         parser.error(f"--case wants KEY=VALUE: {', '.join(wrong)}")
+    if options.short and options.quick:
+        parser.error("--short and --quick are different sizes")
+    if options.page_only and options.json:
+        parser.error("--json makes no page")
     try:
         if options.page_only:
-            bench = json.loads(options.json.read_text())
-        else:
-            bench = _measure(options, ["bench/run", *(sys.argv[1:] if arguments is None else arguments)])
-    except KeyboardInterrupt:
-        print("bench/run: interrupted; nothing changed", file=sys.stderr)
-        return INTERRUPTED
+            publish(options.into)
+            return OK
+        measured, bench = _measure(options, ["bench/run", *(sys.argv[1:] if arguments is None else arguments)])
     except (OSError, ValueError) as fault:
         print(f"bench/run: {fault}", file=sys.stderr)
         return USAGE
-    if not bench["results"]:
-        print("bench/run: nothing was measured", file=sys.stderr)
-        for failure in bench["failures"]:
+    if measured.interrupted:
+        print(f"bench/run: interrupted; {measured.turns} of {measured.of} turns are kept", file=sys.stderr)
+    if not measured.lines:
+        print("bench/run: nothing was measured; nothing changed", file=sys.stderr)
+        for failure in measured.failures:
             print(f"    {failure}", file=sys.stderr)
-        return FAILURES
-    if not options.page_only:
-        # The results are saved even if the page cannot be made: measuring again would take hours.
-        options.json.write_text(json.dumps(bench, indent=1) + "\n")
-    publish(bench, options.json, options.into)
-    for target in bench["targets"]:
-        print(f"{target['state']:>12}  {target['text']}: {target['found']}")
-    print(f"{len(bench['failures'])} failures")
-    return FAILURES if bench["failures"] else OK
+        return INTERRUPTED if measured.interrupted else FAILURES
+    # The results are saved even if the page cannot be made: measuring again would take hours.
+    store.save(bench, _target(options))
+    if not options.json:
+        publish(options.into)
+    for target in targets():
+        judged = target.judge(Results(measured.lines))
+        print(f"{judged['state']:>12}  {judged['text']}: {judged['found']}")
+    print(f"{len(measured.failures)} failures")
+    if measured.interrupted:
+        return INTERRUPTED
+    return FAILURES if measured.failures else OK
 
 
-def _measure(options: argparse.Namespace, command: list[str]) -> dict[str, Any]:
+def _target(options: argparse.Namespace) -> Path:
+    """The file of the results."""
+    given: Path | None = options.json
+    return given or store.path_of(options.into, options.machine or store.slug(machine.machine(options.dir)))
+
+
+def _measure(options: argparse.Namespace, command: list[str]) -> tuple[work.Measured, store.Bench]:
     parts = [part for part in PARTS if part in (options.parts or PARTS)]
     began, clock = datetime.now(timezone.utc), time.monotonic()
     # Read before anything is measured, as someone may commit meanwhile.
     commit, changed = machine.commit()
-    for folder in (options.dir, options.json.parent, options.into):
+    for folder in (options.dir, options.into):
         folder.mkdir(parents=True, exist_ok=True)
     wanted_cell = dict(case.split("=", 1) for case in options.case)
-    steps = plan(parts, QUICK if options.quick else FULL, wanted_cell)
+    sizes = SHORT if options.short else QUICK if options.quick else FULL
+    steps = plan(parts, sizes, wanted_cell)
     if options.turns is not None:
         steps = [replace(step, turns=options.turns) for step in steps]
     if not steps:
-        raise ValueError(f"no cell of these parts has {' and '.join(options.case)}")
+        wanted = [*options.case, *(["a place in a short run"] if options.short else [])]
+        raise ValueError(f"no cell of these parts has {' and '.join(wanted)}")
     with work.work_folder(options.dir) as folder:
         calls = [call for step in steps for call in step.calls]
         others = any(call.tables for call in calls)
-        wanted = others or any(call.lineitem for call in calls)
-        table = work.lineitem(folder, 0.02 if options.quick else 0.2, others=others) if wanted else None
-        found, failures = work.measure(
+        needed = others or any(call.lineitem for call in calls)
+        table = work.lineitem(folder, 0.02 if options.quick else 0.2, others=others) if needed else None
+        measured = work.measure(
             steps, folder, shlex.split(options.prefix), say=lambda text: print(text, file=sys.stderr), table=table
         )
     date = began.isoformat(timespec="seconds")
     where = machine.machine(options.dir)
-    found = [replace(line, run=f"{commit[:12]}, {date}, {where['cpu']}") for line in found]
+    found = [replace(line, run=f"{commit[:12]}, {date}, {where['cpu']}") for line in measured.lines]
     kept: list[Line] = []
-    if options.keep and options.json.exists():
-        kept = _kept(json.loads(options.json.read_text()), found, by_cell=bool(wanted_cell))
-    return {
+    target = _target(options)
+    some = bool(wanted_cell) or options.short or measured.interrupted
+    if (options.keep or options.short or measured.interrupted) and target.exists():
+        kept = _kept(json.loads(target.read_text()), found, by_cell=some)
+    bench = {
         "version": 1,
         "date": date,
         "commit": commit,
         "changed": changed,
         "command": shlex.join(command),
-        "earlier": sorted({f"{line.part} ({line.language}): {line.run}" for line in kept}),
         "quick": options.quick,
         "seconds": round(time.monotonic() - clock, 1),
         "machine": where,
         "versions": machine.versions(),
+        "failures": measured.failures,
         "results": [line.to_json() for line in join(kept + found)],
-        "failures": failures,
-        "targets": [],
     }
+    validator("schema.json").validate(bench)
+    return measured, bench
 
 
 def _kept(before: dict[str, Any], found: list[Line], *, by_cell: bool) -> list[Line]:
@@ -161,17 +180,19 @@ def _kept(before: dict[str, Any], found: list[Line], *, by_cell: bool) -> list[L
         return (line.part, line.language, *([line.key] if by_cell else []))
 
     new = {what(line) for line in found}
-    return [line for line in parse(before["results"], "bench.json") if what(line) not in new]
+    return [line for line in parse(before["results"], "earlier results") if what(line) not in new]
 
 
-def publish(bench: dict[str, Any], target: Path, root: Path) -> None:
-    """Judge the targets, then write bench.json, the plots, the page, and the full tables."""
-    results = Results(parse(bench["results"], "bench.json"))
-    bench["targets"] = [one.judge(results) for one in targets()]
-    validator("schema.json").validate(bench)
-    target.write_text(json.dumps(bench, indent=1) + "\n")
-    path = machine.REPOSITORY / RESULTS / "notes.md"
-    notes = path.read_text() if path.exists() else ""
-    plots = draw(results, root)  # makes the folder of the results
-    (root / "BENCHMARKS.md").write_text(page(bench, notes, plots))
-    (root / RESULTS / "tables.md").write_text(tables(bench, notes))
+def publish(root: Path) -> None:
+    """Make the page, and the plots and the tables of each machine, from all results below `root`."""
+    benches = store.load(root)
+    if not benches:
+        raise ValueError(f"{root / store.MACHINES}: no results")
+    path = machine.REPOSITORY / store.RESULTS / "diary.md"
+    diary = path.read_text() if path.exists() else ""
+    plots = {}
+    for name, bench in benches.items():
+        validator("schema.json").validate(bench)
+        plots[name] = draw(Results(parse(bench["results"], name)), root, name)
+        (root / store.MACHINES / f"{name}.md").write_text(tables(bench, plots[name], name))
+    (root / "BENCHMARKS.md").write_text(page(benches, diary, plots))

@@ -1,4 +1,4 @@
-"""`bench/compare`: whether anything got slower between two runs, relative to the limits of each run.
+"""`bench/compare`: whether anything got slower than in earlier results, relative to the limits of each run.
 
 Absolute times of two runs say little: machines and hours differ. So ratios are compared: that of a subject to the
 limit that took turns with it, which is raw writes, raw reads, memcpy, or the codec alone.
@@ -18,16 +18,19 @@ from typing import Any
 from harness.figures import Results, Spread, ratio
 from harness.lines import Key, Line, LineError, parse
 from harness.machine import REPOSITORY
-from harness.targets import cell
+from harness.store import MACHINES, Bench, slug
+from harness.verdicts import short_name
 
 SAME, WORSE, USAGE = 0, 1, 2
-LIMITS = ("codec", "raw-write-preallocated", "raw-write", "raw-pread", "memcpy", "flink-sort")
+LIMITS = ("codec", "raw-write", "raw-pread-crc", "pread-crc-arrow", "raw-pread", "memcpy", "plain-file", "flink-sort")
 """The limits of subjects: the first of these that the same case has, in the same language if possible. The limit of a
 whole job is the same job with Flink's own shuffle."""
 
 _EPILOG = """\
 A subject is worse if the median of its ratios to the limit is more than the threshold below its lowest ratio in the
 earlier run. So a subject with a wide spread has to fall further. Peers are not judged, only Faro's own subjects.
+A folder of results, or a revision, is asked for the machine with the same processor. If it has none, the lowest ratio
+of all its machines counts.
 
 exit codes: 0 nothing is worse; 1 something is worse, or gone; 2 wrong usage, or not a file of results
 """
@@ -77,55 +80,79 @@ def _limit(results: Results, line: Line) -> Line | None:
     return None
 
 
-def compare(before: list[Line], after: list[Line]) -> list[Change]:
-    """The changes of everything that was measured before."""
+def compare(before: Sequence[list[Line]], after: list[Line]) -> list[Change]:
+    """The changes of everything that was measured before. Of several earlier results, the lowest of each counts."""
+    old: dict[tuple[str, tuple[str, str], Key], tuple[str, Spread]] = {}
+    for lines in before:
+        for key, found in measured(lines).items():
+            if key not in old or found[1].least < old[key][1].least:
+                old[key] = found
     new = measured(after)
     changes = []
-    for key, (limit, spread) in measured(before).items():
+    for key, (limit, spread) in old.items():
         part, name, case = key
         now = new.get(key)
         # Ratios to different limits cannot be compared.
         kept = now[1] if now is not None and now[0] == limit else None
-        changes.append(Change(part, " ".join(name), cell(case), limit, spread, kept))
+        changes.append(Change(part, " ".join(name), short_name(case), limit, spread, kept))
     return changes
 
 
-def load(name: str) -> list[Line]:
-    """The results of a file, or of a revision's bench.json.
+def load(text: str, name: str) -> Bench:
+    """The results in a text.
+
+    Raises:
+        LineError: it holds no results.
+    """
+    try:
+        bench: Bench = json.loads(text)
+        return bench | {"lines": parse(bench["results"], name), "slug": slug(bench["machine"])}
+    except (json.JSONDecodeError, KeyError, TypeError) as fault:
+        raise LineError(f"{name}: no results of the benchmarks: {fault!r}") from fault
+
+
+def earlier(name: str, machine: str) -> list[list[Line]]:
+    """Earlier results, of a file, a folder or a revision: those of a machine, or of all if it has none.
 
     Raises:
         LineError: there is no such file or revision, or it holds no results.
     """
     path = Path(name)
-    if path.exists():
-        text = path.read_text()
+    if path.is_file():
+        return [load(path.read_text(), name)["lines"]]
+    if path.is_dir():
+        texts = {file.stem: file.read_text() for file in sorted(path.glob("*.json"))}
     else:
-        shown = subprocess.run(
-            ["git", "show", f"{name}:bench/results/bench.json"],
-            cwd=REPOSITORY,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if shown.returncode:
-            raise LineError(f"{name}: no such file, and no revision with bench.json: {shown.stderr.strip()}")
-        text = shown.stdout
-    try:
-        return parse(json.loads(text)["results"], name)
-    except (json.JSONDecodeError, KeyError, TypeError) as fault:
-        raise LineError(f"{name}: no bench.json: {fault!r}") from fault
+        files = _git("ls-tree", "--name-only", name, f"{MACHINES}/").split()
+        texts = {Path(file).stem: _git("show", f"{name}:{file}") for file in files if file.endswith(".json")}
+    if not texts:
+        raise LineError(f"{name}: no results in it")
+    chosen = {machine: texts[machine]} if machine in texts else texts
+    return [load(text, f"{name}: {stem}")["lines"] for stem, text in chosen.items()]
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise LineError(f"{' '.join(arguments)}: no such file, and no revision: {done.stderr.strip()}")
+    return done.stdout
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="bench/compare",
-        description="Compare two bench.json by ratios to the limits of their own runs.",
+        description="Compare results with earlier ones, by ratios to the limits of their own runs.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("before", help="a bench.json, or a revision that has one")
-    parser.add_argument("after", help="the same for the later run")
+    parser.add_argument("after", type=Path, help="the results of a run: a file of bench/run")
+    parser.add_argument(
+        "--before",
+        default=str(REPOSITORY / MACHINES),
+        metavar="WHAT",
+        help=f"a file, a folder or a revision with earlier results; default {MACHINES}",
+    )
     parser.add_argument("--threshold", type=float, default=0.1, metavar="SHARE", help="default 0.1: ten percent")
     parser.add_argument(
         "--allow-missing", action="store_true", help="what is gone is not worse: for a run of some parts"
@@ -141,7 +168,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not 0 <= options.threshold < 1:
         parser.error("--threshold has to be from 0 to below 1")
     try:
-        changes = compare(load(options.before), load(options.after))
+        after = load(options.after.read_text(), str(options.after))
+        changes = compare(earlier(options.before, after["slug"]), after["lines"])
     except (LineError, OSError) as fault:
         print(f"bench/compare: {fault}", file=sys.stderr)
         return USAGE

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from harness.programs import Call, Cell
@@ -37,7 +37,15 @@ class Sizes:
 
 
 FULL = Sizes(turns=2, repetitions=4, alone=4, plain_mib=384, packed_mib=192, growth=True)
+SHORT = Sizes(turns=1, repetitions=3, alone=2, plain_mib=256, packed_mib=64, growth=False)
 QUICK = Sizes(turns=1, repetitions=2, alone=2, plain_mib=64, packed_mib=32, growth=False)
+
+
+SHORT_SUBJECTS = {
+    "write": ("faro", "faro-2-threads", "flink", "hash-files", "raw-write", "codec", "memcpy"),
+    "read": ("faro", "flink", "raw-pread-crc"),
+}
+"""What a short run measures in Rust and Java: Faro, and what its targets name."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +81,7 @@ def write(sizes: Sizes) -> Iterator[Step]:
     """Rust and Java on text without a codec, in turns; then with a codec, with other records, and with TPC-H's rows."""
     for cell in _text("none"):
         yield Step("write", _calls("write", sizes, cell, sizes.repetitions), sizes.turns)
-    others = [*_text("lz4"), *_text("zstd"), *_text("none", 16), *_text("none", 1 << 10)]
+    others = [*_text("lz4"), *_text("zstd"), *_text("none", 16), *_text("none", 512), *_text("none", 1 << 10)]
     others.append({"data": "text", "record_bytes": 64 << 10, "partitions": 1_000, "buffer_mib": 128, "codec": "none"})
     for partitions in PARTITIONS:
         others.append(
@@ -126,6 +134,36 @@ REPETITIONS = {"tiny-outputs": 15}
 """For parts in which the program's own number is too small: a pass may be disturbed for a second."""
 
 
+def short(sizes: Sizes) -> Iterator[Step]:
+    """The main cells, which show most targets: a machine can be added in less than 15 minutes."""
+    cells = [*_text("none")]
+    for record_bytes, codec, partitions in (
+        (16, "none", 64), (16, "none", 1_000), (512, "none", 64), (1 << 10, "none", 64), (1 << 10, "none", 1_000),
+        (100, "lz4", 64), (100, "lz4", 10_000), (100, "zstd", 64),
+    ):  # fmt: skip
+        cells += [
+            cell
+            for cell in _text(codec, record_bytes)
+            if (cell["partitions"], cell["buffer_mib"]) == (partitions, BUFFERS[0])
+        ]
+    rows: list[Cell] = [
+        {"partitions": partitions, "buffer_mib": buffer, "codec": "none"}
+        for partitions, buffer in itertools.product(PARTITIONS, BUFFERS)
+    ]
+    cells_of: dict[str, list[Cell]] = {"write": cells, "read": rows}
+    for part, chosen in cells_of.items():
+        for cell in chosen:
+            # Two regions or more.
+            less = replace(
+                sizes, plain_mib=sizes.plain_mib if cell["buffer_mib"] == BUFFERS[1] else sizes.plain_mib // 2
+            )
+            calls = _calls(part, less, cell, sizes.repetitions)
+            yield Step(part, tuple(replace(call, subjects=SHORT_SUBJECTS[part]) for call in calls))
+    for step in python(sizes):
+        if "text" not in dict(step.calls[0].cell).values():
+            yield step
+
+
 def _single(part: str, sizes: Sizes, *languages: str) -> Iterator[Step]:
     repetitions, more = (REPETITIONS.get(part), ()) if sizes.growth else (None, ("--quick",))
     for language in languages:
@@ -133,9 +171,11 @@ def _single(part: str, sizes: Sizes, *languages: str) -> Iterator[Step]:
 
 
 def plan(parts: list[str], sizes: Sizes, cell: Mapping[str, str] = MappingProxyType({})) -> list[Step]:
-    """The steps of some parts, in order; only those whose cells match `cell`."""
+    """The steps of some parts, in order; only those whose cells match `cell`. With SHORT, only the main cells."""
     steps: list[Step] = []
-    for part in parts:
+    if sizes is SHORT:
+        steps = [step for step in short(sizes) if step.part in parts]
+    for part in [] if sizes is SHORT else parts:
         if part in GRIDS:
             steps += GRIDS[part](sizes)
         else:

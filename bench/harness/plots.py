@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 
 from harness.figures import Results, Spread, speed
 from harness.lines import Line
+from harness.store import RESULTS
 
-FOLDER = "bench/results/plots"
 _STYLE: Any = {
     "svg.hashsalt": "faro",
     "svg.fonttype": "none",
@@ -49,9 +49,10 @@ class Plot:
     """The path from the repository's root."""
 
 
-def draw(results: Results, root: Path) -> list[Plot]:
-    """Draw the plots for which there are results. Plots of earlier runs are removed."""
-    folder = root / FOLDER
+def draw(results: Results, root: Path, machine: str) -> list[Plot]:
+    """Draw the plots of a machine for which there are results. Plots of earlier runs are removed."""
+    place = f"{RESULTS}/plots/{machine}"
+    folder = root / place
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.svg"):
         old.unlink()
@@ -62,13 +63,13 @@ def draw(results: Results, root: Path) -> list[Plot]:
                 figure = _grid(results, part, codec)
                 if figure is not None:
                     title = f"{'Writing' if part == 'write' else 'Reading'} records of 100 bytes, codec {codec}"
-                    plots.append(_save(figure, root, Plot(part, title, f"{FOLDER}/{part}-{codec}.svg")))
+                    plots.append(_save(figure, root, Plot(part, title, f"{place}/{part}-{codec}.svg")))
         for curve in dict.fromkeys(line.case.get("curve") for line in results.select("growth")):
             if curve in _X:
                 title = f"Time and memory against {_X[curve]}"
                 figure = _growth(results.select("growth", curve=curve), str(curve))
                 plots.append(
-                    _save(figure, root, Plot("growth", title, f"{FOLDER}/growth-{str(curve).replace('_', '-')}.svg"))
+                    _save(figure, root, Plot("growth", title, f"{place}/growth-{str(curve).replace('_', '-')}.svg"))
                 )
     return plots
 

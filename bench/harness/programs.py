@@ -38,6 +38,8 @@ class Call:
     """MiB of plain record data in each repetition."""
     more: tuple[str, ...] = ()
     """Options of this part only."""
+    subjects: tuple[str, ...] = ()
+    """The subjects to measure; empty for all. Programs in Rust and Java have the option."""
     lineitem: bool = False
     """Whether rows of TPC-H's lineitem table are needed."""
     tables: bool = False
@@ -55,6 +57,8 @@ class Call:
                 command += ["--bytes", str(self.plain_mib * MIB)]
             if self.repetitions is not None:
                 command += ["--rounds", str(self.repetitions)]
+            for subject in self.subjects:
+                command += ["--only", subject]
         else:
             java = FLINK if self.part == "flink-jobs" else JAVA
             program = [sys.executable, "-m", "benchmarks"] if self.language == "python" else [str(java)]
@@ -65,6 +69,8 @@ class Call:
                 command += ["--plain-mib", str(self.plain_mib)]
             if self.repetitions is not None:
                 command += ["--repetitions", str(self.repetitions)]
+            for subject in self.subjects:
+                command += ["--subject", subject]
             # Rust has the generator built in.
             if self.lineitem and lineitem is not None:
                 command += ["--lineitem", str(lineitem)]

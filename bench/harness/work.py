@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
@@ -45,6 +46,24 @@ def lineitem(folder: Path, scale: float, *, others: bool = False) -> Path:
     return folder / "lineitem.tbl"
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What a run measured."""
+
+    lines: list[Line]
+    """Joined over all turns that ended."""
+    failures: list[str]
+    turns: int
+    """The turns that ended."""
+    of: int
+    """The turns of the whole run."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the run ended early."""
+        return self.turns < self.of
+
+
 def measure(
     steps: list[Step],
     folder: Path,
@@ -52,8 +71,8 @@ def measure(
     *,
     say: Callable[[str], None],
     table: Path | None = None,
-) -> tuple[list[Line], list[str]]:
-    """Run the programs.
+) -> Measured:
+    """Run the programs. An interruption ends the run; the turns that ended before it are kept.
 
     Args:
         steps: what to run.
@@ -61,32 +80,38 @@ def measure(
         prefix: a command before each command.
         say: gets each line for the terminal.
         table: rows of TPC-H's lineitem table.
-
-    Returns:
-        Their lines, joined, and the failures.
     """
     found: list[Line] = []
     failures: list[str] = []
-    begun, total = 0, sum(len(step.calls) * step.turns for step in steps)
-    with tqdm(total=total, unit="call", disable=None, leave=False, dynamic_ncols=True) as bar:
-        for step in steps:
-            for turn in range(step.turns):
-                for number, call in enumerate(step.calls):
-                    bar.set_postfix_str(str(call))
-                    if bar.disable:
-                        say(f"{begun + 1} of {total}: {call}")
-                    begun += 1
-                    out = folder / "lines"
-                    out.unlink(missing_ok=True)
-                    try:
-                        run(call, out, folder, table, prefix, TIMEOUT)
-                        got = lines.read(out) if out.exists() else []
-                        if not got and not number and not turn:
-                            failures.append(f"{call}: it reported nothing")
-                        found += got
-                    except (ProgramError, LineError) as fault:
-                        failures.append(str(fault))
-                        bar.clear()
-                        say(f"failed: {fault}")
-                    bar.update()
-    return lines.join(found), failures
+    turns = [(step, turn) for step in steps for turn in range(step.turns)]
+    ended, begun, total = 0, 0, sum(len(step.calls) for step, _ in turns)
+    with (
+        contextlib.suppress(KeyboardInterrupt),
+        tqdm(total=total, unit="call", disable=None, leave=False, dynamic_ncols=True) as bar,
+    ):
+        for step, turn in turns:
+            # Programs that are compared are kept together or not at all.
+            got: list[Line] = []
+            failed: list[str] = []
+            for number, call in enumerate(step.calls):
+                bar.set_postfix_str(str(call))
+                if bar.disable:
+                    say(f"{begun + 1} of {total}: {call}")
+                begun += 1
+                out = folder / "lines"
+                out.unlink(missing_ok=True)
+                try:
+                    run(call, out, folder, table, prefix, TIMEOUT)
+                    new = lines.read(out) if out.exists() else []
+                    if not new and not number and not turn:
+                        failed.append(f"{call}: it reported nothing")
+                    got += new
+                except (ProgramError, LineError) as fault:
+                    failed.append(str(fault))
+                    bar.clear()
+                    say(f"failed: {fault}")
+                bar.update()
+            found += got
+            failures += failed
+            ended += 1
+    return Measured(lines.join(found), failures, ended, len(turns))

@@ -13,7 +13,7 @@ codec = options.get("--codec") or cell.get("codec")
 mode = os.environ.get("FAKE", "")
 big = Path(options["--dir"]) / "big"
 big.write_bytes(bytes(1000))
-if mode == "hang":
+if mode == "hang" or mode == f"hang-{codec}":
     Path(os.environ["FAKE_STARTED"]).touch()
     time.sleep(60)
 if mode == "fail":
@@ -26,7 +26,7 @@ line = {
     "language": "rust" if "--rounds" in options else "java",
     "subject": "faro",
     "case": {"partitions": 1} | ({"codec": codec} if codec else {}),
-    "seconds": [0.5] * repetitions,
+    "seconds": [time.time() % 1000] * repetitions,
     "plain_bytes": 10,
 }
 with open(options["--out"], "a") as out:

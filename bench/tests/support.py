@@ -22,12 +22,22 @@ def bench(lines: list[Line], **more: Any) -> dict[str, Any]:
         "commit": "0" * 40,
         "changed": False,
         "command": "bench/run",
-        "earlier": [],
         "quick": False,
         "seconds": 1.0,
         "machine": {"cpu": "c", "cores": 2, "memory_bytes": 1 << 30, "kernel": "k", "filesystem": "f"},
         "versions": {"python": "3"},
         "results": [one.to_json() for one in lines],
         "failures": [],
-        "targets": [],
     } | more
+
+
+def grid(rust: float, flink: float) -> list[Line]:
+    """Cells of Rust and Flink. One is slower."""
+    lines = []
+    for partitions in (64, 1000, 10_000):
+        for buffer in (16, 128):
+            cell: dict[str, Any] = {"partitions": partitions, "buffer_mib": buffer}
+            slow = 3.0 if partitions == 10_000 and buffer == 16 else 1.0
+            lines.append(line("rust", "faro", [rust * slow, rust * slow], **cell))
+            lines.append(line("java", "flink", [flink, flink], **cell))
+    return lines

@@ -14,7 +14,7 @@ from harness.programs import Call
 
 SUBJECTS = {
     "write": {"faro", "arrow-ipc", "arrow-ipc-buffered", "parquet", "arrow-dataset-ipc", "raw-write"},
-    "read": {"faro", "faro-alone", "raw-pread"},
+    "read": {"faro", "faro-alone", "pread-crc-arrow", "raw-pread"},
 }
 
 
