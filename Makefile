@@ -329,8 +329,18 @@ bench-programs: .venv/bench-stamp .venv/demo-stamp ## Build the programs of the 
 	$(MVN) package -DskipTests --activate-profiles benchmarks,flink --projects :faro-benchmarks,:faro-flink --also-make $(if $(FLINK),-Dflink.version=$(FLINK))
 
 .PHONY: bench
-bench: bench-programs ## Measure all, or PARTS="write read": makes BENCHMARKS.md and bench/results/ (ARGS=--quick to try)
+bench: bench-programs ## Measure all, or PARTS="write read": makes BENCHMARKS.md and bench/results/
 	bench/run $(PARTS) $(ARGS)
+
+.PHONY: bench-short
+bench-short: bench-programs ## Measure the main cells in less than 15 minutes: adds this machine to the page
+	bench/run --short $(ARGS)
+
+# A change may be noise, so it is printed and does not fail; a program that fails does.
+.PHONY: bench-check
+bench-check: bench-programs ## Measure a sample, and print what is slower than in the committed results
+	@$(STEP) "Benchmarks: a sample" bench/run --short --case partitions=64 --json out/bench-sample.json
+	@bench/compare --allow-missing out/bench-sample.json || [ $$? -eq 1 ]
 
 # A part: bench-write, bench-read, bench-python, ... The other parts' results stay as they are.
 .PHONY: $(addprefix bench-,write read python flink-jobs broadcast index scheduler small-blocks tiny-outputs growth memory)
