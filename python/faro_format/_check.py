@@ -27,7 +27,7 @@ from faro_format._index.regions import Region, check_region
 from faro_format._limits import DEFAULT_LIMITS, Limits
 from faro_format._message.messages import parse_region
 from faro_format._reader.ahead import Ahead, of_range
-from faro_format._reader.delivery import Sequences, read_extent
+from faro_format._reader.extents import Sequences, read_extent
 from faro_format._reader.opening import dictionary_entries, directory_entry, metadata_block
 from faro_format._reader.reader import Reader
 from faro_format._storage.input_file import Window

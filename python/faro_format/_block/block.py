@@ -35,6 +35,8 @@ REFUSED_KINDS = frozenset(range(132, 192))
 _ONLY_DICTIONARY = frozenset((KIND_DICTIONARY,))
 
 _HEADER = struct.Struct("<IIIIBBHI")
+HEADER_WORDS = struct.Struct("<6I")
+"""A block's header, with its kind, codec and dictionary as one number: 0 of uncompressed data."""
 _PREFIX = struct.Struct("<IIIIBBH")
 PADDING = tuple(bytes(-n % 8) for n in range(8))
 """The zero bytes after a payload, by its length modulo 8."""

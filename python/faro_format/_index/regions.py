@@ -77,6 +77,11 @@ class Region:
         return self._message.offsets.size - 1
 
     @property
+    def selective(self) -> bool:
+        """Whether sequences may have gaps."""
+        return self._header.selective
+
+    @property
     def shared_count(self) -> int:
         """How many shared extents the region has."""
         return self._shared_ends.size

@@ -11,19 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from faro_format._arguments import integer
-from faro_format._block.block import (
-    BLOCK_HEADER_SIZE,
-    NO_PARTITION,
-    PARTITION_KINDS,
-    Block,
-    check_block,
-    check_dictionary,
-    check_padding,
-    check_partition,
-    check_sequence,
-    decode,
-    pad8,
-)
+from faro_format._block.block import Block
 from faro_format._block.framing import check_framing, equal_records, scan_chains, strip_lengths
 from faro_format._bytes.header import FRAMING_RECORDS, FileHeader
 from faro_format._bytes.spans import Bytes, Ints
@@ -33,6 +21,8 @@ from faro_format._index.regions import Extent, Region
 from faro_format._limits import Limits
 from faro_format._message.messages import FooterMessage, Statistics
 from faro_format._reader.ahead import Ahead, of_partition, of_range
+from faro_format._reader.extents import Sequences, read_extent
+from faro_format._reader.held import Held, own_blocks
 from faro_format._reader.opening import Files
 from faro_format._reader.windows import by_partition
 from faro_format._storage.input_file import Window
@@ -45,90 +35,9 @@ CHAINS = 16
 """The number of blocks from which on it is faster to find the records of all of them at once."""
 
 
-class Sequences:
-    """The positions of the streams of blocks in one walk (PRT-4)."""
-
-    def __init__(self, *, from_start: bool = True, all_shared: bool = False) -> None:
-        """Begin a walk.
-
-        Args:
-            from_start: whether it begins at region 0, so that the first sequences of own blocks are known.
-            all_shared: whether it reads all shared blocks of the file, as ``check`` does.
-        """
-        self.from_start = from_start
-        self.all_shared = all_shared
-        self.next_own: dict[int, int] = {}
-        self.last_shared = -1
-
-
 def check_from_region(number: object) -> int:
     """Return the checked argument ``from_region``. If the region is not there yet, nothing is read."""
     return integer("from_region", number, 0, 2**32 - 1)
-
-
-def read_extent(
-    window: Window,
-    extent: Extent,
-    sequences: Sequences,
-    limits: Limits,
-    *,
-    selective: bool,
-    verify: bool,
-    plain: bool = True,
-) -> Iterator[Block]:
-    """Yield the blocks of an extent, each checked by BLK-7.
-
-    Args:
-        window: the file that holds the extent.
-        extent: its bounds and its partition.
-        sequences: the positions of the streams; they advance.
-        limits: the reader's limits.
-        selective: whether sequences may have gaps.
-        verify: whether checksums are verified.
-        plain: whether payloads are decoded.
-    """
-    place = window.file.place
-    partition, end = extent.partition, extent.end
-    own = partition != NO_PARTITION
-    exactly = extent.first_block
-    if own and not selective:
-        exactly = sequences.next_own.get(partition, 0 if sequences.from_start else None)
-    above = sequences.next_own.get(partition, 0) - 1 if own else sequences.last_shared
-    # Besides first_block, the count of all shared blocks of the file (CHK-1, step 5).
-    counted = sequences.last_shared + 1 if sequences.all_shared and not own and not selective else None
-    at = extent.begin
-    blocks = plain_bytes = 0
-    try:
-        while at < end:
-            block = check_block(window, at, end, PARTITION_KINDS, limits, metadata=False, verify=verify)
-            # The usual case is checked here, which takes less time than calls.
-            sequence = block.sequence
-            if block.partition != partition:
-                check_partition(block, partition, place)
-            if sequence <= above or sequence != exactly:
-                check_sequence(block, place, exactly=exactly, above=above)
-            if counted is not None:
-                check_sequence(block, place, exactly=counted)
-                counted += 1
-            if block.dictionary:
-                check_dictionary(block, window.file)
-            size = len(block.stored)
-            if size & 7:
-                check_padding(block, window)
-            above = sequence
-            exactly = None if selective else above + 1
-            if own:
-                sequences.next_own[partition] = above + 1
-            else:
-                sequences.last_shared = above
-            found = decode(block, limits, window.file) if plain and block.codec else block
-            at += BLOCK_HEADER_SIZE + pad8(size)
-            blocks += 1
-            plain_bytes += block.plain_size
-            yield found
-    finally:
-        # For the whole extent at once, however the walk ends.
-        window.file.counter.add_blocks(blocks, plain_bytes, at - extent.begin)
 
 
 def _batches(blocks: Iterator[Block]) -> Iterator[list[Block]]:
@@ -248,9 +157,13 @@ class PartitionReader(ABC):
         self._check_records()
         return ((number, *self._record_arrays(blocks)) for number, blocks in by_partition(self, low, high))
 
-    def _held_blocks(self, partition: int, held: dict[int, Window]) -> Iterator[Block]:
-        """Yield the blocks of a partition, extents in memory by their begin; for windows."""
-        return self._blocks(partition, 0, held)
+    def _held_blocks(self, partition: int, held: Held) -> Iterator[Block]:
+        """Yield the blocks of a partition of a window."""
+        if held.own is None or held.regions != self.region_count:
+            yield from self._blocks(partition, 0, held.windows)
+        else:
+            places = held.own.get(partition, [])
+            yield from own_blocks(self._files.data, partition, places, self._limits, verify=self._verify)
 
     def _blocks(self, partition: int, from_region: int, held: dict[int, Window] | None = None) -> Iterator[Block]:
         sequences = Sequences(from_start=from_region == 0)

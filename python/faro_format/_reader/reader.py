@@ -14,7 +14,8 @@ from faro_format._index.regions import Extent, Region, RegionCache
 from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._message.messages import FooterMessage
 from faro_format._reader.ahead import Ahead
-from faro_format._reader.delivery import PartitionReader, Sequences, check_from_region
+from faro_format._reader.delivery import PartitionReader, check_from_region
+from faro_format._reader.extents import Sequences
 from faro_format._reader.figures import ReaderFigures
 from faro_format._reader.opening import directory_entry, load_region, message_bounds, open_files, open_finished
 from faro_format._storage.input_file import Window

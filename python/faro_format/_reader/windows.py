@@ -7,13 +7,14 @@ from typing import Protocol
 
 import numpy as np
 
-from faro_format._block.block import Block
+from faro_format._block.block import NO_PARTITION, Block
 from faro_format._bytes.spans import Ints
-from faro_format._reader.ahead import Regions, known_regions, read_extents
+from faro_format._reader.ahead import Regions, known_regions, read_windows
+from faro_format._reader.held import Held
 from faro_format._reader.opening import Files
-from faro_format._storage.input_file import Window
 from faro_format.plan import windows
 
+_NONE = np.zeros(0, np.int64)
 CHUNK = 1 << 16
 """Partitions whose bytes are added up at a time."""
 
@@ -23,8 +24,8 @@ class Windowed(Regions, Protocol):
 
     _files: Files
 
-    def _held_blocks(self, partition: int, held: dict[int, Window]) -> Iterator[Block]:
-        """Yield the blocks of a partition, extents in memory by their begin."""
+    def _held_blocks(self, partition: int, held: Held) -> Iterator[Block]:
+        """Yield the blocks of a partition of a window."""
 
 
 def by_partition(reader: Windowed, low: int, high: int) -> Iterator[tuple[int, Iterator[Block]]]:
@@ -35,9 +36,9 @@ def by_partition(reader: Windowed, low: int, high: int) -> Iterator[tuple[int, I
     for begin in range(low, high, CHUNK):
         end = min(begin + CHUNK, high)
         for first, last in windows(_sizes(reader, begin, end), reader._files.data.read_bytes):
-            held: dict[int, Window] = {}
+            held = Held([], _NONE, 0)
             if last - first > 1:
-                held = read_extents(reader._files.data, *_wanted(reader, begin + first, begin + last))
+                held = _held(reader, begin + first, begin + last)
             for partition in range(begin + first, begin + last):
                 yield partition, reader._held_blocks(partition, held)
 
@@ -54,15 +55,22 @@ def _sizes(reader: Windowed, low: int, high: int) -> Ints:
     return sizes
 
 
-def _wanted(reader: Windowed, low: int, high: int) -> tuple[Ints, Ints]:
-    """Return the bounds of the extents that a window of partitions reads, each once."""
-    begins, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+def _held(reader: Windowed, low: int, high: int) -> Held:
+    """Read the extents that a window of partitions reads, each once."""
+    bounds: list[tuple[Ints, Ints, Ints]] = []
+    shared: dict[int, int] = {}
+    regions, alone = 0, True
     for region in known_regions(reader):
-        _, first, last = region.own_bounds(low, high)
-        begins.append(first)
-        ends.append(last)
+        regions += 1
+        bounds.append(region.own_bounds(low, high))
+        alone = alone and not region.shared_count and not region.selective
         if region.shared_count:
-            shared = {extent.begin: extent.end for p in range(low, high) for extent in region.shared_of(p)}
-            begins.append(np.array(list(shared), np.int64))
-            ends.append(np.array(list(shared.values()), np.int64))
-    return np.concatenate(begins), np.concatenate(ends)
+            shared |= {extent.begin: extent.end for p in range(low, high) for extent in region.shared_of(p)}
+    if shared:
+        begins, ends = np.array(list(shared), np.int64), np.array(list(shared.values()), np.int64)
+        bounds.append((np.full(begins.size, NO_PARTITION), begins, ends))
+    partitions, begins, ends = map(np.concatenate, zip(*bounds, strict=True)) if bounds else (_NONE, _NONE, _NONE)
+    held = Held(read_windows(reader._files.data, begins, ends), begins, regions)
+    if alone:
+        held.keep_own(partitions, ends)
+    return held

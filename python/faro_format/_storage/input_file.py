@@ -194,7 +194,8 @@ class Window:
         self.file = file
         self.end = end
         self._size = size or file.read_bytes
-        self._base = 0
+        self.base = 0
+        """Where :attr:`data` begins in the file, absolute, in bytes."""
         self.data: bytes | memoryview = b""
         self.array: Bytes = np.frombuffer(b"", np.uint8)
         self.view = memoryview(b"")
@@ -207,7 +208,7 @@ class Window:
 
         The caller has checked that they end at or before :attr:`end`.
         """
-        at = offset - self._base
+        at = offset - self.base
         if at < 0 or at + length > len(self.data):
             want = min(max(length, self._size), self.end - offset)
             self.put(offset, self.file.view_exactly(offset, want))
@@ -220,7 +221,7 @@ class Window:
         self.array = np.frombuffer(data, np.uint8)
         self.view = memoryview(data)
         self.summed = data if isinstance(data, bytes) else self.array
-        self._base = offset
+        self.base = offset
 
 
 def check_kind(header: FileHeader, kind: FileKind, place: Place) -> FileHeader:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
@@ -11,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from faro_format._arguments import flag, integers, shown
-from faro_format._block.block import BLOCK_HEADER_SIZE, KIND_DATA, Block
-from faro_format._block.framing import check_framing
+from faro_format._block.block import BLOCK_HEADER_SIZE, KIND_DATA
 from faro_format._bytes.arrow_arrays import binary_array
 from faro_format._bytes.header import FRAMING_ARROW, HEADER_SIZE
 from faro_format._error import ErrorCode, invalid
@@ -26,15 +24,11 @@ from faro_format._writer.options import WriterOptions
 from faro_format._writer.region_builder import RegionBuilder, member_bits
 from faro_format._writer.summary import Summary
 from faro_format._writer.writer import Writer
+from faro_format.arrow._batches import Outline, batches
 from faro_format.arrow._input import as_schema, as_table
 from faro_format.arrow._rows import Rows, check_rows, cut, messages, one_batch
 
 Self = TypeVar("Self", bound="ArrowWriter")
-
-RECORD_BATCH = 3
-"""Of the types of an Arrow message's header."""
-_I32 = struct.Struct("<i")
-_U16 = struct.Struct("<H")
 
 BLOCK = 256 << 10
 """The block_size of tables, in bytes, if none is given."""
@@ -271,7 +265,8 @@ def read_batches(reader: PartitionReader, partition: int, *, validate: bool = Tr
         FaroError: ``malformed-block`` at the block's offset + 24 for what pyarrow refuses (FRM-5).
     """
     schema, validate = read_schema(reader), flag("validate", validate)
-    return _batches(reader, reader.partition(partition), schema, validate=validate)
+    place = reader._files.data.place
+    return batches(reader.partition(partition), schema, place, Outline(), validate=validate)
 
 
 def read_partitions(
@@ -283,47 +278,8 @@ def read_partitions(
     """
     schema, validate = read_schema(reader), flag("validate", validate)
     found = by_partition(reader, *reader._check_range(low, high))
-    return ((number, _batches(reader, blocks, schema, validate=validate)) for number, blocks in found)
-
-
-def _batches(reader: PartitionReader, blocks: Iterator[Block], schema: Any, *, validate: bool) -> Iterator[Any]:  # noqa: ANN401
-    for block in blocks:
-        if block.kind != KIND_DATA:
-            continue
-        check_framing(block, FRAMING_ARROW, reader._files.data.place)
-        try:
-            message = pa.ipc.read_message(pa.py_buffer(block.payload))
-            if _has_compressed_buffers(block.payload):
-                raise ValueError("buffers that Arrow compressed")
-            batch = pa.ipc.read_record_batch(message, schema)
-            batch.validate(full=validate)
-        except MemoryError:
-            # No fault of the file.
-            raise
-        except Exception as fault:
-            offset = block.offset + BLOCK_HEADER_SIZE
-            raise reader._files.data.place.error(ErrorCode.MALFORMED_BLOCK, offset, "a record batch", fault) from fault
-        yield batch
-
-
-def _has_compressed_buffers(message: memoryview | bytes) -> bool:
-    """Whether an Arrow message is a record batch with the field ``compression`` (FRM-3); pyarrow has verified it."""
-    # After the eight bytes of the encapsulation.
-    root = 8 + _I32.unpack_from(message, 8)[0]
-    kind, header = _field(message, root, 1), _field(message, root, 2)
-    if not kind or not header or message[kind] != RECORD_BATCH:
-        return False
-    return bool(_field(message, header + _I32.unpack_from(message, header)[0], 3))
-
-
-def _field(buffer: memoryview | bytes, table: int, number: int) -> int:
-    """Return where a field of a FlatBuffers table is, 0 if it is absent."""
-    vtable = table - _I32.unpack_from(buffer, table)[0]
-    entry = 4 + 2 * number
-    if entry >= _U16.unpack_from(buffer, vtable)[0]:
-        return 0
-    offset: int = _U16.unpack_from(buffer, vtable + entry)[0]
-    return table + offset if offset else 0
+    place, outline = reader._files.data.place, Outline()
+    return ((number, batches(blocks, schema, place, outline, validate=validate)) for number, blocks in found)
 
 
 def read_table(reader: PartitionReader, partition: int) -> Any:  # noqa: ANN401
