@@ -42,9 +42,12 @@ QUICK = Sizes(turns=1, repetitions=2, alone=2, plain_mib=64, packed_mib=32, grow
 
 
 SHORT_SUBJECTS = {
-    "write": ("faro", "faro-2-threads", "flink", "hash-files", "raw-write", "codec", "memcpy"),
+    "write": (
+        "faro", "faro-2-buffers", "faro-2-threads", "faro-2-threads-2-buffers",
+        "flink", "hash-files", "raw-write", "codec", "memcpy",
+    ),
     "read": ("faro", "flink", "raw-pread-crc"),
-}
+}  # fmt: skip
 """What a short run measures in Rust and Java: Faro, and what its targets name."""
 
 

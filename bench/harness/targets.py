@@ -36,6 +36,10 @@ def _rust_raw(results: Results) -> Verdict:
     return decide(cells(results, RUST, RAW_WRITE, "write", least, **TEXT))
 
 
+def _two_buffers(results: Results) -> Verdict:
+    return decide(cells(results, ("rust", "faro-2-buffers"), RAW_WRITE, "write", 0.6, **TEXT, partitions=64))
+
+
 def _rust_unchecked(results: Results) -> Verdict:
     found = []
     for peer in (FLINK, HASH_FILES):
@@ -221,10 +225,14 @@ def _tables_out(results: Results) -> Verdict:
 def targets() -> Iterator[Target]:
     """All of them, in the order of the page."""
     yield Target("rust-write-raw", "Rust writes: 0.52 to 0.28 of `raw-write`, by cell", _rust_raw)
+    yield Target("rust-write-buffers", "Rust writes, with two buffers: 0.6 of `raw-write` at P=64", _two_buffers)
     yield Target("rust-write-unchecked", "Rust writes: 1.0 of Flink and of `hash-files`", _rust_unchecked)
     yield Target("java-write-flink", "Java writes: 1.0 of Flink, 0.9 above 512 B, median 1.5", _java_flink)
     yield Target("rust-write-codec", "Rust compresses: 0.9 of `codec` alone", _codec("faro", 0.9))
-    yield Target("rust-write-threads", "With two threads: 1.5 of one thread's `codec`", _codec("faro-2-threads", 1.5))
+    yield Target(
+        "rust-write-threads", "With two threads that compress, and two buffers: 1.5 of one thread's `codec`",
+        _codec("faro-2-threads-2-buffers", 1.5),
+    )  # fmt: skip
     read = "reads: 0.9 of `raw-pread-crc`, 0.85 at P=10000 MiB=16"
     yield Target("rust-read", f"Rust {read}", _reads("rust"))
     yield Target("java-read", f"Java {read}", _reads("java"))

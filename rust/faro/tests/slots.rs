@@ -139,9 +139,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn files_are_the_same(options in writers(), records in records()) {
+    fn files_are_the_same(options in writers(), threads in 1usize..4, records in records()) {
         let packed = written(&options.clone().compress_threads(2), &records);
         prop_assert!(written(&options, &records) == packed);
+        let two_buffers = options.double_buffer(true).compress_threads(threads);
+        prop_assert!(written(&two_buffers, &records) == packed);
     }
 
     /// Whatever the codec and the threads, blocks end where those of packed records end.

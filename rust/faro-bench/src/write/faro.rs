@@ -5,8 +5,23 @@ use crate::outcome::{Outcome, Run, timed};
 use faro::{Files, Reader, ReaderOptions, Summary, Writer, WriterOptions};
 use std::fs;
 
+/// The threads of a writer.
+#[derive(Clone, Copy)]
+pub(super) struct Threads {
+    /// How many compress.
+    pub compress: usize,
+    /// Whether another one writes a full sort buffer while the caller fills the next.
+    pub double_buffer: bool,
+}
+
+/// Only the caller's.
+pub(super) const ALONE: Threads = Threads {
+    compress: 1,
+    double_buffer: false,
+};
+
 /// Writes all records to one output, and removes it.
-pub(super) fn write(task: &Task<'_>, threads: usize) -> Outcome<Run> {
+pub(super) fn write(task: &Task<'_>, threads: Threads) -> Outcome<Run> {
     let (seconds, summary) = written(task, threads)?;
     if task.verify {
         verify(task, &summary.files)?;
@@ -21,12 +36,13 @@ pub(super) fn write(task: &Task<'_>, threads: usize) -> Outcome<Run> {
 }
 
 /// Writes all records to one output.
-pub(super) fn written(task: &Task<'_>, threads: usize) -> Outcome<(f64, Summary)> {
+pub(super) fn written(task: &Task<'_>, threads: Threads) -> Outcome<(f64, Summary)> {
     let name = task.folder.join("faro");
     let options = WriterOptions::new(task.partitions)
         .buffer_size(task.buffer_mib << 20)
         .codec(task.codec)
-        .compress_threads(threads);
+        .compress_threads(threads.compress)
+        .double_buffer(threads.double_buffer);
     let mut writer = Writer::create(&name, options)?;
     timed(|| {
         task.feed(|partition, record| Ok(writer.write(partition, record)?))?;

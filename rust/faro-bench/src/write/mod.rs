@@ -9,6 +9,7 @@ use crate::data::{Kind, Partitions, Records};
 use crate::outcome::Outcome;
 use crate::results::{Case, Destination, Results};
 use crate::rounds::{self, Subject};
+use faro::{ALONE, Threads};
 use limits::Room;
 use serde_json::json;
 use std::path::PathBuf;
@@ -145,7 +146,20 @@ fn run_cases(args: &Args, kind: Kind, records: &Records, results: &mut Results) 
 const FEW: u32 = 1_000;
 
 fn subjects<'a>(task: &'a Task<'a>) -> Vec<Subject<'a>> {
-    let mut subjects = vec![Subject::writing("faro", || faro::write(task, 1))];
+    let mut subjects = vec![Subject::writing("faro", || faro::write(task, ALONE))];
+    let mut add = |name, compress, double_buffer| {
+        let threads = Threads {
+            compress,
+            double_buffer,
+        };
+        subjects.push(Subject::writing(name, move || faro::write(task, threads)));
+    };
+    if task.codec == ::faro::Codec::None {
+        add("faro-2-buffers", 1, true);
+    } else {
+        add("faro-2-threads", 2, false);
+        add("faro-2-threads-2-buffers", 2, true);
+    }
     if task.codec == ::faro::Codec::None {
         subjects.push(Subject::writing("hash-files", || peers::hash_files(task)));
         if task.partitions <= FEW {
@@ -159,7 +173,6 @@ fn subjects<'a>(task: &'a Task<'a>) -> Vec<Subject<'a>> {
         }
         subjects.push(Subject::new("memcpy", || limits::memcpy(task)));
     } else {
-        subjects.push(Subject::writing("faro-2-threads", || faro::write(task, 2)));
         subjects.push(Subject::new("codec", || codec::alone(task)));
     }
     subjects
@@ -196,7 +209,7 @@ mod tests {
         let more = ["--verify", "--dir", dir, "--out", out.to_str().unwrap()];
         run(&Cli::parse_from(arguments.into_iter().chain(more)).args).unwrap();
         let lines = std::fs::read_to_string(&out).unwrap();
-        assert_eq!(lines.lines().count(), 2 * (7 + 3 + 3));
+        assert_eq!(lines.lines().count(), 2 * (8 + 4 + 4));
         let left: Vec<_> = std::fs::read_dir(dir).unwrap().collect();
         assert_eq!(left.len(), 1, "{left:?}");
     }
@@ -216,8 +229,8 @@ mod tests {
             verify: true,
             folder: folder.path().to_path_buf(),
         };
-        faro::write(&task, 1).unwrap();
-        let files = faro::written(&task, 1).unwrap().1.files;
+        faro::write(&task, ALONE).unwrap();
+        let files = faro::written(&task, ALONE).unwrap().1.files;
         task.count += 1;
         assert!(faro::verify(&task, &files).is_err());
     }

@@ -14,9 +14,10 @@ impl Writer {
     /// `invalid-argument` after `finish` or `abort`; `io`, which is final and leaves nothing that looks finished.
     pub fn finish(&mut self) -> Result<Summary> {
         let mut written = self.publish()?;
-        self.builder.close();
+        let builder = self.builder()?;
+        builder.close();
         let statistics = written.footer.statistics.take();
-        Ok(self.builder.summary(&written.footer, statistics))
+        Ok(builder.summary(&written.footer, statistics))
     }
 
     /// Finishes the output as [`Writer::finish`] does, and opens it for reading without a single read: header, footer
@@ -47,9 +48,10 @@ impl Writer {
     /// its name with higher limits. `io` when a storage cannot open what it has published.
     pub fn finish_and_open(&mut self, options: ReaderOptions) -> Result<(Summary, Reader)> {
         let written = self.publish()?;
-        let summary = self.builder.summary(&written.footer, written.footer.statistics.clone());
         let schema = self.options.schema.take();
-        let output = self.builder.hand_over(written, schema)?;
+        let builder = self.builder()?;
+        let summary = builder.summary(&written.footer, written.footer.statistics.clone());
+        let output = builder.hand_over(written, schema)?;
         Ok((summary, Reader::of_written(output, options)?))
     }
 
@@ -70,10 +72,13 @@ impl Writer {
             .map(|(key, value)| Property { key, value })
             .collect();
         let created_by = self.options.created_by.take();
-        let span = Span::finish(self.builder.files());
-        let written = self.guarded(|builder| builder.finish(properties, created_by))?;
-        let (regions, bytes) = self.builder.counts();
-        span.ends_with(regions, bytes);
+        let written = self.guarded(|builder| {
+            let span = Span::finish(builder.files());
+            let written = builder.finish(properties, created_by);
+            let (regions, bytes) = builder.counts();
+            span.ends_with(regions, bytes);
+            written
+        })?;
         self.end_with(State::Finished);
         Ok(written)
     }

@@ -25,6 +25,8 @@ pub(super) struct Memory {
     /// What is granted for surplus, and the part of it that is not used yet.
     surplus_granted: u64,
     surplus: u64,
+    /// The part that the sort buffer uses which a thread writes.
+    surplus_of_other: u64,
     born: Birth,
 }
 
@@ -43,11 +45,12 @@ impl WriterOptions {
     /// P partitions, B = the smaller of `block_size` and `max_plain_size`, and T = `compress_threads`:
     ///
     /// - buffers of the files, and recent region messages: 5 M
-    /// - sorting: the smaller of 8 M and half of `buffer_size`; with T > 1, a third of `buffer_size` and 2 T M
+    /// - sorting: the smaller of 8 M and half of `buffer_size`; with T > 1, a third of `buffer_size` and 2 T M; twice with
+    ///   `double_buffer`
     /// - partitions: 128 P
     /// - blocks: 4 B, with T > 1 4 B (T + 1); with Zstandard 4 M each
     ///
-    /// An event takes up to 12 bytes of the sort buffer beyond its charge (SRT-1), and a record with framing arrow up to 20;
+    /// With `double_buffer`, the sort buffers take up to twice `buffer_size`. An event takes up to 12 bytes of the sort buffer beyond its charge (SRT-1), and a record with framing arrow up to 20;
     /// they are asked for. A record or block that is larger than B takes its size three times more while it is written. So do dictionaries,
     /// and the blocks of a region writer in a storage until the region ends.
     ///
@@ -60,6 +63,7 @@ impl WriterOptions {
             0 | 1 => (0, sorting_memory(self.buffer_size)),
             threads => (threads as u64, self.buffer_size / 3 + 2 * threads as u64 * STEP),
         };
+        let sorting = if self.double_buffer { 2 * sorting } else { sorting };
         let codec = if self.codec == Codec::Zstd { 4 * STEP } else { 0 };
         let blocks = (threads + 1) * (4 * self.block_target() as u64 + codec);
         5 * STEP + sorting + 128 * u64::from(self.partition_count) + blocks
@@ -75,6 +79,7 @@ impl Memory {
             working: 0,
             surplus_granted: 0,
             surplus: 0,
+            surplus_of_other: 0,
             born: Birth::here(),
         }
     }
@@ -127,12 +132,22 @@ impl Memory {
 
     /// The sort buffer is empty, and keeps its memory.
     pub(super) fn sort_buffer_is_empty(&mut self) {
-        self.surplus = self.surplus_granted;
+        self.surplus = self.surplus_granted - self.surplus_of_other;
+    }
+
+    /// A thread writes the sort buffer, and another one is filled.
+    pub(super) fn sort_buffer_is_handed_over(&mut self) {
+        self.surplus_of_other = self.surplus_granted - self.surplus;
+    }
+
+    /// That one is empty, and keeps its memory.
+    pub(super) fn other_buffer_is_empty(&mut self) {
+        self.surplus += std::mem::take(&mut self.surplus_of_other);
     }
 
     /// Gives the sort buffer's memory back, which is free already.
     pub(super) fn sort_buffer_is_free(&mut self) {
-        (self.surplus, self.surplus_granted) = (0, 0);
+        (self.surplus, self.surplus_granted, self.surplus_of_other) = (0, 0, 0);
         self.grants.shrink_to(self.working);
     }
 }

@@ -16,6 +16,7 @@ mod owner;
 mod recent_regions;
 mod region;
 mod region_builder;
+mod region_thread;
 mod region_writer;
 mod single_below;
 mod spilling;

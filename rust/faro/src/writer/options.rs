@@ -72,6 +72,11 @@ pub struct WriterOptions {
     /// takes about 1 MiB, and sorting takes 4 bytes for each record, in addition to the sort buffer. More than 1 is
     /// useful only with a codec.
     pub compress_threads: usize,
+    /// Whether a full sort buffer is written by a thread of the writer's own, while the caller fills another one; false by
+    /// default. The files are the same byte for byte. The writer takes up to `buffer_size` and the memory for sorting once
+    /// more. An error of that thread comes with a later call, at the latest with [`crate::Writer::finish`]. It does not
+    /// apply to Arrow's batches.
+    pub double_buffer: bool,
     /// Whether blocks may be compressed with dictionaries (DIC-7). With the codec Zstandard, the writer trains one when
     /// blocks are small. With any codec, it accepts those of [`crate::Writer::dictionary`].
     pub dictionaries: bool,
@@ -124,6 +129,7 @@ impl WriterOptions {
             codec: Codec::None,
             level: 1,
             compress_threads: 1,
+            double_buffer: false,
             dictionaries: false,
             ordered: true,
             rotation: 0,
@@ -175,6 +181,8 @@ impl WriterOptions {
         level: i32;
         /// Sets `compress_threads`.
         compress_threads: usize;
+        /// Sets `double_buffer`.
+        double_buffer: bool;
         /// Sets `dictionaries`.
         dictionaries: bool;
         /// Sets `ordered`.

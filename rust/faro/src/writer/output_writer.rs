@@ -1,10 +1,13 @@
 //! The calls of a writer, and where regions end (spec, WRT-1 to WRT-7).
 
 use super::extents::oversized;
+use super::figures::WriterFigures;
 use super::memory::{COUNTED_SURPLUS, EVENT_SURPLUS, Memory, Room};
 use super::options::WriterOptions;
 use super::output::Target;
+use super::region::Shape;
 use super::region_builder::RegionBuilder;
+use super::region_thread::{RegionThread, lost};
 use super::summary::To;
 
 use super::options::check_kind;
@@ -31,8 +34,15 @@ use std::time::Duration;
 /// call except [`Writer::abort`] returns the same error.
 pub struct Writer {
     pub(super) options: WriterOptions,
-    pub(super) builder: RegionBuilder,
+    /// Absent while `region_thread` has it. [`Writer::builder`] waits for it.
+    pub(super) builder: Option<RegionBuilder>,
     pub(super) buffer: SortBuffer<MemberBits>,
+    /// With the option `double_buffer`: the thread that writes a region, once one was full, and the other sort buffer.
+    pub(super) region_thread: Option<RegionThread>,
+    pub(super) other_buffer: Option<SortBuffer<MemberBits>>,
+    /// The figures of the builder while it is absent.
+    pub(super) figures_before: WriterFigures,
+    pub(super) shape: Shape,
     /// Declared, and so dropped, after what takes the memory.
     pub(super) memory: Memory,
     /// The time in ending regions, and how many regions ended for want of room.
@@ -104,8 +114,12 @@ impl Writer {
     fn create_at(target: Target, options: WriterOptions) -> Result<Self> {
         let builder = RegionBuilder::create(target, &options)?;
         Ok(Writer {
-            builder,
+            shape: builder.shape,
+            builder: Some(builder),
             buffer: new_buffer(&options),
+            region_thread: None,
+            other_buffer: None,
+            figures_before: WriterFigures::default(),
             memory: Memory::new(&options),
             region_time: Duration::ZERO,
             spills: 0,
@@ -130,7 +144,7 @@ impl Writer {
         let charge = record.len() as u64 + RECORD_CHARGE;
         if self.plain.contains(&record.len())
             && self.born.is_here()
-            && let Some(at) = self.builder.shape.place(partition)
+            && let Some(at) = self.shape.place(partition)
             && self.buffer.has_room(charge)
         {
             self.buffer.push_plain(at, record, charge);
@@ -234,7 +248,7 @@ impl Writer {
         };
         if !self.make_room(&owner, bytes.len(), surplus)? {
             self.decide_paired()?;
-            return self.ending_region(|writer| writer.guarded(|builder| oversized(builder, owner, &record)));
+            return self.ending_region(|builder| oversized(builder, owner, &record));
         }
         let charge = self.charge(&owner, bytes.len());
         match &owner {
@@ -259,7 +273,7 @@ impl Writer {
         let mut room = self.room_for(self.charge(owner, length), surplus);
         if room == Room::Full && !self.buffer.is_empty() {
             self.spills += 1;
-            self.close_region()?;
+            self.close_full_region()?;
             room = self.room_for(self.charge(owner, length), surplus);
         }
         if room == Room::Refused {
@@ -289,7 +303,7 @@ impl Writer {
     }
 
     fn owner(&mut self, to: To<'_>) -> Result<Owner> {
-        let shape = self.builder.shape;
+        let shape = self.shape;
         match to {
             To::One(partition) => shape
                 .place(partition)
@@ -356,12 +370,13 @@ impl Writer {
                 "a file without dictionaries",
             ));
         }
-        self.builder.dictionaries().check(bytes)?;
+        self.builder()?.dictionaries().check(bytes)?;
         self.decide_paired()?;
         self.close_region()?;
         // Closing the region may have trained a dictionary.
-        self.builder.dictionaries().check(bytes)?;
-        Ok(self.builder.dictionaries().add(bytes))
+        let dictionaries = self.builder()?.dictionaries();
+        dictionaries.check(bytes)?;
+        Ok(dictionaries.add(bytes))
     }
 
     /// Adds a property to the footer.
@@ -391,8 +406,12 @@ impl Writer {
         self.check_process()?;
         self.region_open = false;
         if !matches!(self.state, State::Finished) {
-            self.builder.output().discard();
-            self.builder.forget_regions();
+            // A region that failed leaves nothing that is not discarded.
+            let _ = self.settle();
+            if let Some(builder) = &mut self.builder {
+                builder.output().discard();
+                builder.forget_regions();
+            }
             self.end_with(State::Aborted);
         }
         Ok(())
@@ -447,9 +466,30 @@ impl Writer {
         self.plain = if out_of_order { 0..0 } else { self.plain_shared.clone() };
     }
 
-    /// Runs a step; its error is final.
-    pub(super) fn guarded<T>(&mut self, act: impl FnOnce(&mut RegionBuilder) -> Result<T>) -> Result<T> {
-        act(&mut self.builder).inspect_err(|error| {
+    /// Waits for the region that a thread writes, if one does. Its error is final.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        let Some(thread) = self.region_thread.as_mut().filter(|_| self.builder.is_none()) else {
+            return Ok(());
+        };
+        let settled = thread.wait().and_then(|written| {
+            self.builder = Some(written.builder);
+            self.other_buffer = Some(written.buffer);
+            self.region_time += written.time;
+            self.memory.other_buffer_is_empty();
+            written.result
+        });
+        self.final_fault(settled)
+    }
+
+    /// What writes regions, after the region that a thread writes.
+    pub(super) fn builder(&mut self) -> Result<&mut RegionBuilder> {
+        self.settle()?;
+        self.builder.as_mut().ok_or_else(lost)
+    }
+
+    /// Keeps an error, which is final.
+    pub(super) fn final_fault<T>(&mut self, done: Result<T>) -> Result<T> {
+        done.inspect_err(|error| {
             // The first cause counts.
             if matches!(self.state, State::Open) {
                 #[cfg(feature = "tracing")]
@@ -457,6 +497,16 @@ impl Writer {
                 self.set_state(State::Failed(error.clone()));
             }
         })
+    }
+
+    /// Runs a step; its error is final.
+    pub(super) fn guarded<T>(&mut self, act: impl FnOnce(&mut RegionBuilder) -> Result<T>) -> Result<T> {
+        self.settle()?;
+        let done = match &mut self.builder {
+            Some(builder) => act(builder),
+            None => Err(lost()),
+        };
+        self.final_fault(done)
     }
 }
 

@@ -19,8 +19,10 @@ impl Writer {
         self.flush()?;
         self.begin_memory()?;
         self.decide_paired()?;
-        self.builder.output().hold_region(true);
-        self.guarded(|builder| builder.begin_region(true))?;
+        self.guarded(|builder| {
+            builder.output().hold_region(true);
+            builder.begin_region(true)
+        })?;
         self.region_open = true;
         self.know_plain();
         Ok(RegionWriter::new(self))
@@ -134,10 +136,10 @@ impl<'a> RegionWriter<'a> {
     pub fn shared(&mut self, members: Option<&[u32]>) -> Result<()> {
         self.writer.check_open()?;
         let bits = match members {
-            Some(partitions) => self.writer.builder.shape.bits(partitions)?,
+            Some(partitions) => self.writer.shape.bits(partitions)?,
             None => None,
         };
-        self.writer.builder.begin_extent(Owner::Shared(bits));
+        self.writer.builder()?.begin_extent(Owner::Shared(bits));
         self.extent = Extent::Shared;
         Ok(())
     }
@@ -151,17 +153,15 @@ impl<'a> RegionWriter<'a> {
         self.ended = true;
         self.writer.region_ended();
         let wrapped = self.wrapped;
-        self.writer.ending_region(|writer| {
-            writer.guarded(|builder| {
-                builder.output().hold_region(false);
-                builder.commit_region(wrapped)
-            })
+        self.writer.ending_region(|builder| {
+            builder.output().hold_region(false);
+            builder.commit_region(wrapped)
         })
     }
 
     /// WRT-9: checks 5, 7c and 10b of BLK-7, for the dictionary.
     fn check_dictionary(&mut self, codec: u8, dictionary: u16) -> Result<()> {
-        let (there, found) = (self.writer.builder.dictionaries().count(), dictionary);
+        let (there, found) = (self.writer.builder()?.dictionaries().count(), dictionary);
         let expected = if usize::from(dictionary) > there {
             format!("one of the {there} dictionaries of the file, or none")
         } else if dictionary != 0 && codec != Codec::Zstd as u8 {
@@ -203,7 +203,7 @@ impl<'a> RegionWriter<'a> {
                 _ => Err(Error::argument("a partition before the first shared extent", "none")),
             };
         };
-        let shape = self.writer.builder.shape;
+        let shape = self.writer.shape;
         let at = shape.place(partition).ok_or_else(|| shape.no_such(partition))?;
         match self.extent {
             Extent::Own(last) if last == at => return Ok(()),
@@ -218,7 +218,7 @@ impl<'a> RegionWriter<'a> {
             Extent::Own(last) => self.wrapped |= at < last,
             Extent::None => {}
         }
-        self.writer.builder.begin_extent(Owner::Own(at));
+        self.writer.builder()?.begin_extent(Owner::Own(at));
         self.extent = Extent::Own(at);
         Ok(())
     }

@@ -17,10 +17,11 @@ impl Writer {
     }
 
     fn decide(&mut self, layout: Layout) -> Result<()> {
-        if !self.builder.is_undecided() {
+        // Only before the first region.
+        let Some(builder) = self.builder.as_mut().filter(|builder| builder.is_undecided()) else {
             return Ok(());
-        }
-        let decided = self.builder.decide(layout, &self.options);
+        };
+        let decided = builder.decide(layout, &self.options);
         self.guarded(|_| decided)
     }
 }

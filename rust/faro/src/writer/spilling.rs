@@ -1,9 +1,10 @@
 //! How a writer gets room for records, ends regions, and gives memory back.
 
-use super::extents::write_region;
 use super::figures::WriterFigures;
 use super::memory::{Room, STEP};
 use super::output_writer::{State, Writer, new_buffer};
+use super::region_builder::RegionBuilder;
+use super::region_thread::{Full, RegionThread, lost, write_traced};
 use super::trace::Span;
 use crate::error::{Error, Result};
 use crate::limits::out_of_memory;
@@ -71,6 +72,9 @@ impl Writer {
     /// Frees the sort buffer. When a full buffer ends a region, it keeps its memory for the next.
     pub(super) fn release_buffer(&mut self) {
         self.buffer.give_back();
+        if let Some(mut other) = self.other_buffer.take() {
+            other.give_back();
+        }
         self.buffer = new_buffer(&self.options);
         self.memory.sort_buffer_is_free();
         self.know_plain();
@@ -78,27 +82,59 @@ impl Writer {
 
     /// Closes the region that the sort buffer holds.
     pub(super) fn close_region(&mut self) -> Result<()> {
+        self.settle()?;
         if self.buffer.is_empty() {
             return Ok(());
         }
         self.decide_paired()?;
-        self.ending_region(|writer| {
-            let closed = write_region(&mut writer.builder, &mut writer.buffer);
-            writer.buffer.clear();
-            writer.memory.sort_buffer_is_empty();
-            writer.know_plain();
-            writer.guarded(|_| closed)
-        })
+        let start = Instant::now();
+        let closed = match &mut self.builder {
+            Some(builder) => write_traced(builder, &mut self.buffer),
+            None => Err(lost()),
+        };
+        self.region_time += start.elapsed();
+        self.memory.sort_buffer_is_empty();
+        self.know_plain();
+        self.guarded(|_| closed)
     }
 
-    /// Runs the end of a region.
-    pub(super) fn ending_region<T>(&mut self, end: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-        let span = Span::write_region(self.builder.files());
-        let (start, before) = (Instant::now(), self.builder.counts());
-        let result = end(self);
+    /// Closes the region that a full sort buffer holds. With the option `double_buffer` a thread writes it, and an error
+    /// comes with a later call.
+    pub(super) fn close_full_region(&mut self) -> Result<()> {
+        if !self.options.double_buffer {
+            return self.close_region();
+        }
+        self.decide_paired()?;
+        self.settle()?;
+        if self.region_thread.is_none() {
+            self.region_thread = RegionThread::start();
+        }
+        let Some(thread) = &self.region_thread else {
+            // This one writes, if the system refuses another.
+            return self.close_region();
+        };
+        let builder = self.builder.take().ok_or_else(lost)?;
+        self.figures_before = builder.figures();
+        let empty = self.other_buffer.take();
+        let empty = empty.unwrap_or_else(|| new_buffer(&self.options));
+        let buffer = std::mem::replace(&mut self.buffer, empty);
+        let handed = thread.hand_over(Full { builder, buffer });
+        self.memory.sort_buffer_is_handed_over();
+        self.know_plain();
+        self.final_fault(handed)
+    }
+
+    /// Runs the end of a region that is not in the sort buffer.
+    pub(super) fn ending_region<T>(&mut self, end: impl FnOnce(&mut RegionBuilder) -> Result<T>) -> Result<T> {
+        let start = Instant::now();
+        let result = self.guarded(|builder| {
+            let (span, before) = (Span::write_region(builder.files()), builder.counts());
+            let result = end(builder);
+            let after = builder.counts();
+            span.ends_with(after.0, after.1 - before.1);
+            result
+        });
         self.region_time += start.elapsed();
-        let after = self.builder.counts();
-        span.ends_with(after.0, after.1 - before.1);
         result
     }
 
@@ -122,7 +158,10 @@ impl Writer {
             region_time: self.region_time,
             memory_used: self.memory_used(),
             memory_refusals: self.memory.refusals(),
-            ..self.builder.figures()
+            ..match &self.builder {
+                Some(builder) => builder.figures(),
+                None => self.figures_before.clone(),
+            }
         }
     }
 
@@ -130,7 +169,10 @@ impl Writer {
     pub(super) fn end_with(&mut self, state: State) {
         self.set_state(state);
         self.release_buffer();
-        self.builder.free();
+        if let Some(builder) = &mut self.builder {
+            builder.free();
+        }
+        self.region_thread = None;
         self.memory.end();
     }
 }

@@ -1,0 +1,114 @@
+//! A thread writes a full sort buffer while the caller fills another: faults, and ends of all kinds. That the files are the
+//! same is a property in `slots.rs`.
+
+mod budget;
+mod common;
+mod flawed;
+
+use budget::Limited;
+use common::{Place, in_fork, options};
+use faro::storage::MemoryDestination;
+use faro::{ErrorCode, Layout, Reader, ReaderOptions, Result, Writer, WriterOptions};
+use flawed::{Flaw, Flawed};
+use std::io::ErrorKind;
+
+fn two_buffers() -> WriterOptions {
+    options(Layout::Paired, 5).buffer_size(1 << 20).double_buffer(true)
+}
+
+/// Records of about `mib` MiB.
+fn fill(writer: &mut Writer, mib: u32) -> Result<()> {
+    for number in 0..mib * 1000 {
+        writer.write(number % 5, &[number as u8; 1036])?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_fault_of_the_thread_is_that_of_a_later_call_and_final() {
+    let sound = Flawed::new(None);
+    let mut writer = Writer::create_in(sound.clone(), two_buffers()).unwrap();
+    fill(&mut writer, 40).unwrap();
+    writer.finish().unwrap();
+    let calls = sound.calls();
+    let appends: Vec<usize> = (0..calls.len()).filter(|at| calls[*at].contains("append")).collect();
+    assert!(appends.len() > 4, "{calls:?}");
+    // The thread makes all of them but the last.
+    for at in [appends[0], appends[1], appends[appends.len() / 2]] {
+        for flaw in [Flaw::Refused(ErrorKind::StorageFull), Flaw::Panic] {
+            let flawed = Flawed::new(Some((at, flaw)));
+            let mut writer = Writer::create_in(flawed.clone(), two_buffers()).unwrap();
+            let first = fill(&mut writer, 40).and_then(|()| writer.flush()).unwrap_err();
+            assert_eq!(first.code, ErrorCode::Io, "{at} {flaw:?}");
+            assert_eq!(writer.write(0, b"x").unwrap_err().to_string(), first.to_string());
+            assert_eq!(writer.finish().unwrap_err().to_string(), first.to_string());
+            drop(writer);
+            assert!(!flawed.calls().iter().any(|call| call.starts_with("publish")));
+        }
+    }
+}
+
+#[test]
+fn whatever_ends_a_writer_waits_for_the_thread() {
+    for end in [
+        |writer: Writer| drop(writer),
+        |mut writer: Writer| writer.abort().unwrap(),
+    ] {
+        let place = Place::new();
+        let mut writer = Writer::create(place.name(), two_buffers()).unwrap();
+        fill(&mut writer, 3).unwrap();
+        end(writer);
+        assert!(place.files().is_empty());
+    }
+}
+
+/// A flush is complete when it returns, and gives the memory of both buffers back.
+#[test]
+fn a_flush_waits_and_gives_both_buffers_back() {
+    let budget = Limited::new(u64::MAX);
+    let memory = MemoryDestination::new("out");
+    let options = two_buffers().memory_budget(budget.clone());
+    let working = options.working_memory();
+    let mut writer = Writer::create_in(memory, options).unwrap();
+    fill(&mut writer, 5).unwrap();
+    assert_eq!(writer.memory_used(), working + (2 << 20));
+    writer.flush().unwrap();
+    assert_eq!(writer.memory_used(), working);
+    let figures = writer.figures();
+    assert_eq!((figures.regions, figures.records, figures.spills), (5, 5000, 4));
+    let (_, reader) = writer.finish_and_open(ReaderOptions::default()).unwrap();
+    assert_eq!(records(&reader), 5000);
+    assert_eq!(budget.held(), 0);
+}
+
+/// A budget that refuses the second buffer: the writer waits for the first one, and goes on.
+#[test]
+fn a_budget_for_one_buffer_is_enough() {
+    let options = two_buffers();
+    let budget = Limited::new(options.working_memory() + (1 << 20));
+    let mut writer = Writer::create_in(MemoryDestination::new("out"), options.memory_budget(budget.clone())).unwrap();
+    fill(&mut writer, 5).unwrap();
+    let (_, reader) = writer.finish_and_open(ReaderOptions::default()).unwrap();
+    assert_eq!(records(&reader), 5000);
+    assert_eq!(budget.held(), 0);
+}
+
+fn records(reader: &Reader) -> usize {
+    (0..5).map(|at| reader.records(at).unwrap().count()).sum()
+}
+
+/// WRT-11: a forked copy has no such thread, and waits for none.
+#[test]
+#[cfg(unix)]
+fn a_forked_copy_waits_for_nothing() {
+    let place = Place::new();
+    let mut writer = Some(Writer::create(place.name(), two_buffers()).unwrap());
+    fill(writer.as_mut().unwrap(), 3).unwrap();
+    assert!(in_fork(|| {
+        let refused = writer.as_mut().unwrap().write(0, b"x").is_err();
+        drop(writer.take());
+        refused
+    }));
+    writer.unwrap().finish().unwrap();
+    assert_eq!(place.files().len(), 2);
+}
