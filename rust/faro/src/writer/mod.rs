@@ -7,6 +7,7 @@ mod dictionaries;
 mod extents;
 mod figures;
 mod finish;
+mod guard;
 mod memory;
 mod names;
 mod options;

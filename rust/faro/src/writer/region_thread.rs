@@ -29,12 +29,16 @@ pub(super) struct Written {
 
 /// The thread. It lives until this is dropped, and has at most one region.
 pub(super) struct RegionThread {
-    /// Taken when the thread ends.
-    regions: Option<Sender<Full>>,
+    /// Present until this is dropped.
+    link: Option<Link>,
+    born: Birth,
+}
+
+struct Link {
+    regions: Sender<Full>,
     /// Only to be used by one thread at a time, as the writer itself is.
     written: Mutex<Receiver<Written>>,
-    thread: Option<JoinHandle<()>>,
-    born: Birth,
+    thread: JoinHandle<()>,
 }
 
 impl RegionThread {
@@ -51,36 +55,40 @@ impl RegionThread {
         };
         let thread = Builder::new().name("faro-region".into()).spawn(work).ok()?;
         Some(RegionThread {
-            regions: Some(regions),
-            written: Mutex::new(written),
-            thread: Some(thread),
+            link: Some(Link {
+                regions,
+                written: Mutex::new(written),
+                thread,
+            }),
             born: Birth::here(),
         })
     }
 
     /// Hands a region over. [`RegionThread::wait`] returns it.
     pub(super) fn hand_over(&self, region: Full) -> Result<()> {
-        match &self.regions {
-            Some(regions) => regions.send(region).map_err(|_| lost()),
-            None => Err(lost()),
+        match &self.link {
+            Some(link) if link.regions.send(region).is_ok() => Ok(()),
+            _ => Err(lost()),
         }
     }
 
     /// Waits for the region that was handed over.
     pub(super) fn wait(&mut self) -> Result<Written> {
-        let written = self.written.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let link = self.link.as_mut().ok_or_else(lost)?;
+        let written = link.written.get_mut().unwrap_or_else(PoisonError::into_inner);
         written.recv().map_err(|_| lost())
     }
 }
 
 impl Drop for RegionThread {
     fn drop(&mut self) {
-        self.regions = None;
-        if let Some(thread) = self.thread.take() {
-            // A forked process has no such thread to wait for.
-            if self.born.is_here() {
-                let _ = thread.join();
-            }
+        let Some(link) = self.link.take() else { return };
+        if self.born.is_here() {
+            drop(link.regions);
+            let _ = link.thread.join();
+        } else {
+            // A forked process has no such thread, which may have been in the middle of a call of the channel.
+            std::mem::forget(link);
         }
     }
 }
