@@ -180,9 +180,11 @@ test-bench: .venv/bench-stamp ## Test the harness of the benchmarks
 .PHONY: testees
 testees: .venv/stamp $(if $(BUILT),,testee-rust testee-java) ## Build the testees that the conformance runner starts
 
+# Always the same packages: with others, cargo chooses other features of their dependencies, and compiles these again.
+PROGRAMS := --release --package faro-testee --package faro-cli
 .PHONY: testee-rust
 testee-rust:
-	@cd rust && $(STEP) --progress "Rust: build the testee" $(CARGO) build --locked --release --package faro-testee
+	@cd rust && $(STEP) --progress "Rust: build the testee and the command" $(CARGO) build --locked $(PROGRAMS)
 
 .PHONY: testee-java
 testee-java:
@@ -323,7 +325,7 @@ bounds: testees ## Give hostile files to all implementations, under an address-s
 
 .PHONY: bench-programs
 bench-programs: .venv/bench-stamp .venv/demo-stamp ## Build the programs of the benchmarks, with FLINK=1.20.5 or 2.3.0
-	cd rust && $(CARGO) build --locked --release --package faro-bench
+	@cd rust && $(STEP) --progress "Rust: build the benchmarks" $(CARGO) build --locked $(PROGRAMS) --package faro-bench
 	@# Classes that were compiled against another Flink may not run.
 	rm -rf java/faro-flink/target
 	$(MVN) package -DskipTests --activate-profiles benchmarks,flink --projects :faro-benchmarks,:faro-flink --also-make $(if $(FLINK),-Dflink.version=$(FLINK))
@@ -347,18 +349,14 @@ bench-check: bench-programs ## Measure a sample, and print what is slower than i
 bench-write bench-read bench-python bench-flink-jobs bench-broadcast bench-index bench-scheduler bench-small-blocks bench-tiny-outputs bench-growth bench-memory: bench-programs
 	bench/run $(@:bench-%=%) --keep $(ARGS)
 
-# The command is built for release; `make test` uses the one that the tests of the workspace built.
-FARO_BUILD := --release --package faro-cli
 FARO := rust/target/release/faro
 ifdef IN_TEST
-FARO_BUILD := --workspace --all-features --bin faro
-FARO := rust/target/debug/faro
 # A lane runs its steps one after another.
 .NOTPARALLEL:
 endif
 .PHONY: faro
 faro: ## Build the faro command
-	@cd rust && $(STEP) --progress "Rust: build the faro command" $(CARGO) build --locked $(FARO_BUILD)
+	@cd rust && $(STEP) --progress "Rust: build the faro command" $(CARGO) build --locked $(PROGRAMS)
 
 .PHONY: spec
 spec: .venv/stamp faro ## Rebuild the generated parts of spec/: schema text and examples
