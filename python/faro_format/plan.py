@@ -51,36 +51,18 @@ def plan(begins: Ints, ends: Ints, *, gap_bytes: int = _GAP_BYTES, read_bytes: i
     gap_bytes = integer("gap_bytes", gap_bytes, 0, 2**63 - 1)
     read_bytes = integer("read_bytes", read_bytes, 1, 2**63 - 1)
     reads: list[Read] = []
-    if not begins.size:
-        return reads
-    reached = np.maximum.accumulate(ends)
-    firsts = [0, *(np.flatnonzero(begins[1:] - reached[:-1] > gap_bytes) + 1).tolist()]
-    for first, last in zip(firsts, [*firsts[1:], begins.size], strict=True):
-        begin, end = int(begins[first]), int(reached[last - 1])
-        if end - begin <= read_bytes:
-            reads.append(Read(begin, end, range(first, last)))
-        else:
-            reads += _parts(first, begins[first:last].tolist(), ends[first:last].tolist(), read_bytes)
+    first = 0
+    begin = end = -1
+    for number, (low, high) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
+        if number and low - end <= gap_bytes and max(end, high) - begin <= read_bytes:
+            end = max(end, high)
+            continue
+        if number:
+            reads.append(Read(begin, end, range(first, number)))
+        first, begin, end = number, low, high
+    if begins.size:
+        reads.append(Read(begin, end, range(first, begins.size)))
     return reads
-
-
-def _parts(number: int, begins: list[int], ends: list[int], read_bytes: int) -> Iterator[Read]:
-    """Yield reads for extents that are neighbours, but too large together.
-
-    Args:
-        number: that of the first extent.
-        begins: where they begin, ascending.
-        ends: where they end.
-        read_bytes: the largest read.
-    """
-    first, begin, end = number, begins[0], ends[0]
-    for low, high in zip(begins, ends, strict=True):
-        if max(end, high) - begin > read_bytes and number > first:
-            yield Read(begin, end, range(first, number))
-            first, begin, end = number, low, high
-        end = max(end, high)
-        number += 1
-    yield Read(begin, end, range(first, number))
 
 
 def windows(sizes: Ints, window_bytes: int = _WINDOW_BYTES) -> Iterator[tuple[int, int]]:

@@ -118,27 +118,17 @@ def read_extents(file: InputFile, begins: Ints, ends: Ints) -> dict[int, Window]
 
     Reads that the system refuses are left out: the reading of their partition repeats them, and gets the error (PRT-7).
     """
-    return by_begin(begins, read_windows(file, begins, ends))
-
-
-def by_begin(begins: Ints, reads: list[tuple[Window, Ints]]) -> dict[int, Window]:
-    """Return, by the begin of each extent, the window that has it, of what :func:`read_windows` returned."""
-    return {begin: window for window, numbers in reads for begin in begins[numbers].tolist()}
-
-
-def read_windows(file: InputFile, begins: Ints, ends: Ints) -> list[tuple[Window, Ints]]:
-    """Read the wanted extents. Return a window over each read, with the numbers of the extents that it contains.
-
-    Reads that the system refuses are left out.
-    """
     order = np.argsort(begins, kind="stable")
-    found: list[tuple[Window, Ints]] = []
+    begins, ends = begins[order], ends[order]
+    found: dict[int, Window] = {}
     # Without gaps, whose bytes would be kept in memory too.
-    reads = plan(begins[order], ends[order], gap_bytes=0, read_bytes=file.read_bytes)
+    reads = plan(begins, ends, gap_bytes=0, read_bytes=file.read_bytes)
     ranges = [(read.begin, read.end - read.begin) for read in reads]
     for read, data in zip(reads, file.view_ranges(ranges), strict=True):
-        if data is not None:
-            window = Window(file, read.end, len(data))
-            window.put(read.begin, data)
-            found.append((window, order[read.extents.start : read.extents.stop]))
+        if data is None:
+            continue
+        window = Window(file, read.end, len(data))
+        window.put(read.begin, data)
+        for number in read.extents:
+            found[int(begins[number])] = window
     return found

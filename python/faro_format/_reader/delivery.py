@@ -162,7 +162,7 @@ class PartitionReader(ABC):
         if held.own is None or held.regions != self.region_count:
             yield from self._blocks(partition, 0, held.windows)
         else:
-            places = held.own.get(partition, [])
+            places = held.own[partition]
             yield from own_blocks(self._files.data, partition, places, self._limits, verify=self._verify)
 
     def _blocks(self, partition: int, from_region: int, held: dict[int, Window] | None = None) -> Iterator[Block]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
+
+import numpy as np
 
 from faro_format._block.block import BLOCK_HEADER_SIZE, HEADER_WORDS, KIND_DATA, PADDING, Block
 from faro_format._bytes.checksum import extend
@@ -11,9 +12,9 @@ from faro_format._bytes.spans import Ints
 from faro_format._codec import CODEC_NONE
 from faro_format._index.regions import Extent
 from faro_format._limits import Limits
-from faro_format._reader.ahead import by_begin
 from faro_format._reader.extents import Sequences, read_extent
 from faro_format._storage.input_file import InputFile, Window
+from faro_format._storage.stored_file import Range
 
 Place = tuple[int, int, Window]
 """Where an extent begins and ends, absolute, in bytes, and what has it in memory."""
@@ -22,44 +23,101 @@ Place = tuple[int, int, Window]
 class Held:
     """What is in memory of the partitions of a window."""
 
-    def __init__(self, reads: list[tuple[Window, Ints]], begins: Ints, regions: int) -> None:
+    def __init__(self, regions: int, own: dict[int, list[Place]] | None, windows: dict[int, Window] | None) -> None:
         """Keep what was read.
 
         Args:
-            reads: what :func:`faro_format._reader.ahead.read_windows` returned.
-            begins: where the extents begin, absolute, in the order of regions.
-            regions: how many regions they are of.
+            regions: how many regions it is of.
+            own: the extents of each partition, if it reads nothing else of these regions; else None.
+            windows: the extents by their begin; None if they are those of ``own``.
         """
-        self._reads = reads
-        self._begins = begins
         self.regions = regions
-        self.own: dict[int, list[Place]] | None = None
-        """The extents of each partition that has any, if it reads nothing else of these regions; else None."""
+        self.own = own
+        self._windows = windows
 
-    @functools.cached_property
+    @property
     def windows(self) -> dict[int, Window]:
         """The extents by their begin; one that could not be read is missing."""
-        return by_begin(self._begins, self._reads)
+        if self._windows is None:
+            own = self.own or {}
+            self._windows = {begin: window for places in own.values() for begin, _, window in places}
+        return self._windows
 
-    def keep_own(self, partitions: Ints, ends: Ints) -> None:
-        """Set :attr:`own`, if all extents could be read.
+
+class OwnExtents:
+    """The own extents of partitions that read nothing else of the first regions, and the reads for some windows.
+
+    All windows are planned at once, and lists made for them: between two windows a reader has gone through megabytes of
+    payload, so code that runs once for each is not in the processor's caches, and takes several times as long.
+    """
+
+    def __init__(self, low: int, high: int, bounds: list[tuple[Ints, Ints, Ints]]) -> None:
+        """Sort extents.
 
         Args:
-            partitions: the partition of each extent; none is shared.
-            ends: where they end, absolute, in bytes.
+            low: the first partition.
+            high: one more than the last.
+            bounds: of each region, which partitions have an extent, where it begins and where it ends.
         """
-        windows: list[Window | None] = [None] * ends.size
-        for window, numbers in self._reads:
-            for number in numbers.tolist():
-                windows[number] = window
-        own: dict[int, list[Place]] = {partition: [] for partition in partitions.tolist()}
-        for partition, begin, end, held in zip(
-            partitions.tolist(), self._begins.tolist(), ends.tolist(), windows, strict=True
-        ):
-            if held is None:
-                return
-            own[partition].append((begin, end, held))
-        self.own = own
+        none = np.zeros(0, np.int64)
+        partitions, begins, ends = map(np.concatenate, zip((none, none, none), *bounds, strict=True))
+        order = np.argsort(partitions, kind="stable")
+        self._low = low
+        self._regions = len(bounds)
+        self._begins, self._ends = begins[order], ends[order]
+        self._firsts: list[int] = np.searchsorted(partitions[order], np.arange(low, high + 1)).tolist()
+        """The number of each partition's first extent, and one more than the last extent's."""
+        self._stretches: list[tuple[int, int]] = []
+        self._ranges: list[Range] = []
+        """All reads, window by window."""
+        self._read_bounds: list[int] = []
+        """The number of each window's first read, and one more than the last read's."""
+        self._places: list[tuple[int, int, int]] = []
+        """Where each extent begins and ends, absolute, in bytes, and the number of its read."""
+
+    def plan(self, stretches: list[tuple[int, int]]) -> None:
+        """Plan the reads for windows; extents of a window that are neighbours are read together.
+
+        Args:
+            stretches: the first partition of each window and one more than the last, counted from the first of all;
+                each window begins where the one before it ends.
+        """
+        bounds = [self._firsts[index] for index in [*(first for first, _ in stretches), stretches[-1][1]]]
+        owners = np.repeat(np.arange(len(stretches)), np.diff(bounds))
+        order = np.lexsort((self._begins, owners))
+        begins, ends, owners = self._begins[order], self._ends[order], owners[order]
+        fresh = np.ones(order.size, np.bool_)
+        fresh[1:] = (begins[1:] != ends[:-1]) | (owners[1:] != owners[:-1])
+        heads = np.flatnonzero(fresh)
+        tails = np.flatnonzero(np.append(fresh[1:], True)[: order.size])
+        reads = np.zeros(order.size, np.int64)
+        reads[order] = np.cumsum(fresh) - 1
+        self._stretches = stretches
+        self._ranges = list(zip(begins[heads].tolist(), (ends[tails] - begins[heads]).tolist(), strict=True))
+        self._read_bounds = np.searchsorted(owners[heads], np.arange(len(stretches) + 1)).tolist()
+        self._places = list(zip(self._begins.tolist(), self._ends.tolist(), reads.tolist(), strict=True))
+
+    def read(self, number: int, file: InputFile) -> Held:
+        """Read a planned window, by its number. What the system refuses to read is left out (PRT-7)."""
+        first, last = self._read_bounds[number], self._read_bounds[number + 1]
+        ranges = self._ranges[first:last]
+        windows: dict[int, Window] = {}
+        for read, ((begin, length), data) in enumerate(zip(ranges, file.view_ranges(ranges), strict=True), first):
+            if data is not None:
+                windows[read] = Window(file, begin + length, length)
+                windows[read].put(begin, data)
+        low, high = self._stretches[number]
+        firsts, places = self._firsts, self._places
+        if len(windows) < len(ranges):
+            wanted = places[firsts[low] : firsts[high]]
+            return Held(self._regions, None, {begin: windows[read] for begin, _, read in wanted if read in windows})
+        own = {
+            self._low + index: [
+                (begin, end, windows[read]) for begin, end, read in places[firsts[index] : firsts[index + 1]]
+            ]
+            for index in range(low, high)
+        }
+        return Held(self._regions, own, None)
 
 
 def own_blocks(

@@ -7,16 +7,18 @@ from typing import Protocol
 
 import numpy as np
 
-from faro_format._block.block import NO_PARTITION, Block
+from faro_format._block.block import Block
 from faro_format._bytes.spans import Ints
-from faro_format._reader.ahead import Regions, known_regions, read_windows
-from faro_format._reader.held import Held
+from faro_format._reader.ahead import Regions, known_regions, read_extents
+from faro_format._reader.held import Held, OwnExtents
 from faro_format._reader.opening import Files
 from faro_format.plan import windows
 
 _NONE = np.zeros(0, np.int64)
 CHUNK = 1 << 16
 """Partitions whose bytes are added up at a time."""
+EXTENTS = 1 << 16
+"""Extents of these partitions that are kept; of more, those of one window at a time are looked up again."""
 
 
 class Windowed(Regions, Protocol):
@@ -35,9 +37,15 @@ def by_partition(reader: Windowed, low: int, high: int) -> Iterator[tuple[int, I
     """
     for begin in range(low, high, CHUNK):
         end = min(begin + CHUNK, high)
-        for first, last in windows(_sizes(reader, begin, end), reader._files.data.read_bytes):
-            held = Held([], _NONE, 0)
-            if last - first > 1:
+        stretches = list(windows(_sizes(reader, begin, end), reader._files.data.read_bytes))
+        known = _own(reader, begin, end, EXTENTS)
+        if known is not None:
+            known.plan(stretches)
+        for number, (first, last) in enumerate(stretches):
+            held = Held(0, None, {})
+            if last - first > 1 and known is not None:
+                held = known.read(number, reader._files.data)
+            elif last - first > 1:
                 held = _held(reader, begin + first, begin + last)
             for partition in range(begin + first, begin + last):
                 yield partition, reader._held_blocks(partition, held)
@@ -55,22 +63,41 @@ def _sizes(reader: Windowed, low: int, high: int) -> Ints:
     return sizes
 
 
+def _own(reader: Windowed, low: int, high: int, most: int | None = None) -> OwnExtents | None:
+    """Return the own extents of partitions; None if they may read others, or sequences have gaps.
+
+    Args:
+        reader: the source.
+        low: the first partition.
+        high: one more than the last.
+        most: None is returned too for more extents than these.
+    """
+    bounds: list[tuple[Ints, Ints, Ints]] = []
+    count = 0
+    for region in known_regions(reader):
+        bounds.append(region.own_bounds(low, high))
+        count += bounds[-1][0].size
+        if region.shared_count or region.selective or (most is not None and count > most):
+            return None
+    return OwnExtents(low, high, bounds)
+
+
 def _held(reader: Windowed, low: int, high: int) -> Held:
     """Read the extents that a window of partitions reads, each once."""
-    bounds: list[tuple[Ints, Ints, Ints]] = []
-    shared: dict[int, int] = {}
-    regions, alone = 0, True
+    own = _own(reader, low, high)
+    if own is not None:
+        own.plan([(0, high - low)])
+        return own.read(0, reader._files.data)
+    begins, ends = [_NONE], [_NONE]
+    regions = 0
     for region in known_regions(reader):
         regions += 1
-        bounds.append(region.own_bounds(low, high))
-        alone = alone and not region.shared_count and not region.selective
+        _, first, last = region.own_bounds(low, high)
+        begins.append(first)
+        ends.append(last)
         if region.shared_count:
-            shared |= {extent.begin: extent.end for p in range(low, high) for extent in region.shared_of(p)}
-    if shared:
-        begins, ends = np.array(list(shared), np.int64), np.array(list(shared.values()), np.int64)
-        bounds.append((np.full(begins.size, NO_PARTITION), begins, ends))
-    partitions, begins, ends = map(np.concatenate, zip(*bounds, strict=True)) if bounds else (_NONE, _NONE, _NONE)
-    held = Held(read_windows(reader._files.data, begins, ends), begins, regions)
-    if alone:
-        held.keep_own(partitions, ends)
-    return held
+            shared = {extent.begin: extent.end for p in range(low, high) for extent in region.shared_of(p)}
+            begins.append(np.array(list(shared), np.int64))
+            ends.append(np.array(list(shared.values()), np.int64))
+    found = read_extents(reader._files.data, np.concatenate(begins), np.concatenate(ends))
+    return Held(regions, None, found)

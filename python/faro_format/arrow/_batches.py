@@ -6,8 +6,6 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from faro_format._block.block import BLOCK_HEADER_SIZE, KIND_DATA, Block
 from faro_format._block.framing import check_framing
 from faro_format._bytes.header import FRAMING_ARROW
@@ -18,6 +16,8 @@ RECORD_BATCH = 3
 """Of the types of an Arrow message's header."""
 _ENCAPSULATION = 8
 """Bytes before the metadata of an encapsulated message: FF FF FF FF, and the metadata length."""
+_LEARNED = 8
+"""How often an outline is replaced. In a file whose messages differ more, that would take more time than it saves."""
 _I32 = struct.Struct("<i")
 _U16 = struct.Struct("<H")
 _U8 = struct.Struct("B")
@@ -34,6 +34,7 @@ class Outline:
         """Know no message yet."""
         self._known: tuple[struct.Struct, tuple[bytes, ...], int] | None = None
         """Replaced as a whole, since threads may share this: the places, their bytes, and the least payload."""
+        self._left = _LEARNED
 
     def accepts(self, payload: memoryview | bytes) -> bool:
         """Whether a payload keeps FRM-4, and is without compressed buffers if pyarrow takes it. False: not known."""
@@ -50,11 +51,17 @@ class Outline:
             payload: the message.
             looked_at: the offsets of the bytes that said so, besides the encapsulation.
         """
-        offsets = np.array(sorted(looked_at.union(range(_ENCAPSULATION))))
-        form, end = "<", 0
-        for stretch in np.split(offsets, np.flatnonzero(np.diff(offsets) > 1) + 1):
-            form += f"{stretch[0] - end}x{stretch.size}s"
-            end = int(stretch[-1]) + 1
+        if not self._left:
+            return
+        self._left -= 1
+        form, size, end = "<", 0, 0
+        for at in sorted(looked_at.union(range(_ENCAPSULATION))):
+            if at > end:
+                form += f"{size}s{at - end}x"
+                size = 0
+            size += 1
+            end = at + 1
+        form += f"{size}s"
         places = struct.Struct(form)
         least = max(_ENCAPSULATION + _I32.unpack_from(payload, 4)[0], places.size)
         self._known = (places, places.unpack_from(payload), least)
@@ -73,19 +80,19 @@ def batches(blocks: Iterator[Block], schema: Any, place: Place, outline: Outline
     Raises:
         FaroError: ``malformed-block`` at the block's offset + 24 (FRM-5).
     """
-    read, buffer = pa.ipc.read_record_batch, pa.py_buffer
+    read = pa.ipc.read_record_batch
     for block in blocks:
         if block.kind != KIND_DATA:
             continue
         payload = block.payload
         known = outline.accepts(payload)
-        looked_at: set[int] = set()
         if not known:
+            looked_at: set[int] = set()
             check_framing(block, FRAMING_ARROW, place)
         try:
-            message = buffer(payload)
+            message = payload
             if not known:
-                message = pa.ipc.read_message(message)
+                message = pa.ipc.read_message(payload)
                 if _has_compressed_buffers(payload, looked_at):
                     raise ValueError("buffers that Arrow compressed")
             batch = read(message, schema)

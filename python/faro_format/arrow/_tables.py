@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,8 @@ from faro_format.arrow._input import as_schema, as_table
 from faro_format.arrow._rows import Rows, check_rows, cut, messages, one_batch
 
 Self = TypeVar("Self", bound="ArrowWriter")
+
+_OUTLINES: WeakKeyDictionary[PartitionReader, Outline] = WeakKeyDictionary()
 
 BLOCK = 256 << 10
 """The block_size of tables, in bytes, if none is given."""
@@ -253,6 +256,11 @@ def read_schema(reader: PartitionReader) -> Any:  # noqa: ANN401
         raise reader._files.index.place.error(ErrorCode.MALFORMED_MESSAGE, offset, "an Arrow schema", fault) from fault
 
 
+def _outline(reader: PartitionReader) -> Outline:
+    """Return what is known of the messages of a reader's file; partitions that are read alone share it."""
+    return _OUTLINES.setdefault(reader, Outline())
+
+
 def read_batches(reader: PartitionReader, partition: int, *, validate: bool = True) -> Iterator[Any]:
     """Yield the record batches of a partition; events are passed over.
 
@@ -266,7 +274,7 @@ def read_batches(reader: PartitionReader, partition: int, *, validate: bool = Tr
     """
     schema, validate = read_schema(reader), flag("validate", validate)
     place = reader._files.data.place
-    return batches(reader.partition(partition), schema, place, Outline(), validate=validate)
+    return batches(reader.partition(partition), schema, place, _outline(reader), validate=validate)
 
 
 def read_partitions(
@@ -278,7 +286,7 @@ def read_partitions(
     """
     schema, validate = read_schema(reader), flag("validate", validate)
     found = by_partition(reader, *reader._check_range(low, high))
-    place, outline = reader._files.data.place, Outline()
+    place, outline = reader._files.data.place, _outline(reader)
     return ((number, batches(blocks, schema, place, outline, validate=validate)) for number, blocks in found)
 
 
