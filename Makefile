@@ -115,6 +115,11 @@ least-rust: ## Test the Rust library with the least compiler and versions (ARGS=
 	scripts/least-rust $(ARGS)
 	scripts/one-arrow
 
+# A compiler that cannot be fetched is not a fault of the code (3).
+.PHONY: least-rust-lib
+least-rust-lib:
+	@$(STEP) --progress "Rust: least versions" sh -c 'scripts/least-rust --lib || [ $$? -eq 3 ]'
+
 .PHONY: least-python
 least-python: ## Test the Python library with the least version of each dependency (ARGS=tests/writer for a sample)
 	scripts/least-python $(ARGS)
@@ -134,6 +139,10 @@ test-flink: out/tpch-0.1/stamp ## Test the adapter for Flink, with FLINK=1.20.5 
 	rm -rf java/faro-flink/target
 	$(MVN) test --activate-profiles flink --projects :faro-flink --also-make -Dsurefire.failIfNoSpecifiedTests=false \
 		-Dtest='dev.faro.flink.*Test' -Dfaro.tpch=$(CURDIR)/$(<D) $(if $(FLINK),-Dflink.version=$(FLINK))
+
+.PHONY: test-flink-1
+test-flink-1:
+	@$(MAKE) --no-print-directory test-flink FLINK=1.20.5
 
 .PHONY: flink-jar
 flink-jar: ## Make the jar for the lib/ of Flink, with FLINK=1.20.5 or 2.3.0
@@ -380,11 +389,23 @@ LANE_OTHERS := map-check api-check prose schema-check kaitai-check lint-python t
 LANE_CASES := verdicts spec-check readme-check conformance fuzz-short
 LANE_FAULTS := faults races-short partitioning bounds-short
 LANES := rust others cases faults
+# What takes too long for `make test`: steps that mostly use one core, and builds and engines.
+LANE_DEEP := sweep kills demo
+LANE_ENGINES := least-rust-lib api-compare test-flink test-flink-1
 .PHONY: $(addprefix lane-,$(LANES))
 lane-rust: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_RUST)
 lane-others: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_OTHERS)
 lane-cases: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_CASES) BUILT=yes
 lane-faults: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_FAULTS) BUILT=yes
+
+.PHONY: lane-deep lane-engines
+lane-deep: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_DEEP) BUILT=yes
+lane-engines: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_ENGINES) BUILT=yes
+
+# After `make test`, which has built what the lanes use.
+.PHONY: test-more
+test-more: .venv/demo-stamp out/tpch-0.1/stamp ## After `make test`: the sweeps whole, more kills, the demo, least versions, both lines of Flink
+	@FARO_LANES=1 $(MAKE) --no-print-directory -j2 lane-deep lane-engines
 
 .PHONY: test
 test: tools .venv/bench-stamp ## Everything that has to pass, in two lanes at a time
