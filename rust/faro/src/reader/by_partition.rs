@@ -7,7 +7,7 @@ use super::open_extent::OpenExtent;
 use super::open_output::OpenOutput;
 use super::own_extents::{Extents, FEW, shared_region};
 use super::trace::fault;
-use super::windows::{WINDOW, Windows};
+use super::windows::{Windows, window_of};
 use crate::error::Result;
 use crate::index::{Extent, RegionIndex, Slot};
 use std::ops::Range;
@@ -36,7 +36,8 @@ pub struct ByPartition {
 
 impl ByPartition {
     pub(crate) fn new(output: OpenOutput, partitions: Range<u32>) -> Self {
-        Self::with(output, partitions, FEW, WINDOW)
+        let window = window_of(output.data_file().read_bytes());
+        Self::with(output, partitions, FEW, window)
     }
 
     /// Holds about `few` extents in memory, and `window` bytes of blocks.
