@@ -41,7 +41,7 @@ final class ExtentWindow implements ByteSource {
     ExtentWindow(InputFile file, MemoryBudget budget) {
         this.file = file;
         this.grant = new Grant(budget);
-        this.maxBytes = file.readBytes();
+        this.maxBytes = file.windowBytes();
     }
 
     /**

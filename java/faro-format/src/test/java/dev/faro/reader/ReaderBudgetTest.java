@@ -294,7 +294,7 @@ class ReaderBudgetTest {
         try (Reader reader = Reader.open(name, cacheless.withMemoryBudget(budget));
                 BlockCursor blocks = reader.byPartition(0, PARTITIONS)) {
             assertTrue(blocks.next());
-            assertTrue(budget.granted() > 1 << 20, budget.granted() + " bytes");
+            assertTrue(budget.granted() > 512 << 10, budget.granted() + " bytes");
             while (blocks.next()) {}
             assertEquals(0, budget.granted());
         }

@@ -27,6 +27,7 @@ public final class InputFile implements Closeable, Faults {
     private static final int LEAST_READ = 4 << 10;
     private static final int MOST_READ = 64 << 20;
     private static final int LOCAL_AHEAD = 256 << 10;
+    private static final int LOCAL_WINDOW = 768 << 10;
 
     private final FileRole role;
     private final StoredFile stored;
@@ -203,6 +204,14 @@ public final class InputFile implements Closeable, Faults {
      */
     public int aheadBytes() {
         return stored instanceof LocalFile ? LOCAL_AHEAD : readBytes();
+    }
+
+    /**
+     * How many bytes a window of many extents has. All of it is read before its first block is checked. A window of a
+     * local file is small enough for the processor's second-level cache, which gains more than longer reads do.
+     */
+    public int windowBytes() {
+        return stored instanceof LocalFile ? LOCAL_WINDOW : readBytes();
     }
 
     /** The requests so far. */
