@@ -229,10 +229,7 @@ def targets() -> Iterator[Target]:
     yield Target("rust-write-unchecked", "Rust writes: 1.0 of Flink and of `hash-files`", _rust_unchecked)
     yield Target("java-write-flink", "Java writes: 1.0 of Flink, 0.9 above 512 B, median 1.5", _java_flink)
     yield Target("rust-write-codec", "Rust compresses: 0.9 of `codec` alone", _codec("faro", 0.9))
-    yield Target(
-        "rust-write-threads", "With two threads that compress, and two buffers: 1.5 of one thread's `codec`",
-        _codec("faro-2-threads-2-buffers", 1.5),
-    )  # fmt: skip
+    yield Target("rust-write-threads", "With two threads: 1.5 of one thread's `codec`", _codec("faro-2-threads", 1.5))
     read = "reads: 0.9 of `raw-pread-crc`, 0.85 at P=10000 MiB=16"
     yield Target("rust-read", f"Rust {read}", _reads("rust"))
     yield Target("java-read", f"Java {read}", _reads("java"))

@@ -108,6 +108,18 @@ def test_threads_are_held_against_the_codec_alone() -> None:
     assert state(lines, "rust-write-threads") == state(lines, "rust-write-codec") == "met"
 
 
+def test_two_buffers_are_held_against_raw_writes() -> None:
+    case: dict[str, Any] = {"codec": "none", "data": "text", "record_bytes": 100, "buffer_mib": 16}
+    for seconds, expected in ((1.6, "met"), (1.7, "not met")):
+        lines = [
+            line("rust", "faro-2-buffers", [seconds], partitions=64, **case),
+            line("rust", "raw-write", [1.0], partitions=64, **case),
+            line("rust", "faro-2-buffers", [9.0], partitions=1_000, **case),
+            line("rust", "raw-write", [1.0], partitions=1_000, **case),
+        ]
+        assert state(lines, "rust-write-buffers") == expected
+
+
 def test_figures_and_speeds() -> None:
     lines = [
         line("python", "faro", [0.4], part="read", data="text-table"),
