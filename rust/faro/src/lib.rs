@@ -89,4 +89,4 @@ pub use repair::{
     RepairOptions, RepairReport, SharedPolicy, clean, rebuild, recover, repair,
 };
 pub use storage::files::{Files, Layout};
-pub use writer::{Durability, RegionWriter, StoredBlock, Summary, To, Writer, WriterFigures, WriterOptions};
+pub use writer::{Durability, Executor, RegionWriter, StoredBlock, Summary, To, Writer, WriterFigures, WriterOptions};

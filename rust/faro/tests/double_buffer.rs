@@ -8,9 +8,10 @@ mod flawed;
 use budget::Limited;
 use common::{Place, in_fork, options};
 use faro::storage::MemoryDestination;
-use faro::{ErrorCode, Layout, Reader, ReaderOptions, Result, Writer, WriterOptions};
+use faro::{ErrorCode, Executor, Layout, Reader, ReaderOptions, Result, Writer, WriterOptions};
 use flawed::{Flaw, Flawed};
 use std::io::ErrorKind;
+use std::sync::{Arc, Mutex};
 
 fn two_buffers() -> WriterOptions {
     options(Layout::Paired, 5).buffer_size(1 << 20).double_buffer(true)
@@ -95,6 +96,61 @@ fn a_budget_for_one_buffer_is_enough() {
 
 fn records(reader: &Reader) -> usize {
     (0..5).map(|at| reader.records(at).unwrap().count()).sum()
+}
+
+/// What an engine's executor does with work.
+#[derive(Clone, Copy, Debug)]
+enum Does {
+    Drops,
+    RunsAtOnce,
+    /// After the writer has ended.
+    IsLate,
+    Runs,
+}
+
+struct Engine {
+    does: Does,
+    work: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Executor for Engine {
+    fn execute(&self, work: Box<dyn FnOnce() + Send>) {
+        match self.does {
+            Does::Drops => drop(work),
+            Does::RunsAtOnce => work(),
+            Does::IsLate => self.work.lock().unwrap().push(work),
+            Does::Runs => drop(std::thread::spawn(work)),
+        }
+    }
+}
+
+/// Whatever the executor does with its work, the output is whole, and no one waits for work that does not begin.
+#[test]
+fn an_executor_may_be_late_or_lose_work() {
+    for does in [Does::Drops, Does::RunsAtOnce, Does::IsLate, Does::Runs] {
+        let engine = Arc::new(Engine {
+            does,
+            work: Mutex::default(),
+        });
+        let options = two_buffers().executor(engine.clone());
+        let mut writer = Writer::create_in(MemoryDestination::new("out"), options.clone()).unwrap();
+        fill(&mut writer, 5).unwrap();
+        let (summary, reader) = writer.finish_and_open(ReaderOptions::default()).unwrap();
+        assert_eq!((summary.regions, records(&reader)), (5, 5000), "{does:?}");
+        let late = std::mem::take(&mut *engine.work.lock().unwrap());
+        assert_eq!(late.len(), if matches!(does, Does::IsLate) { 4 } else { 0 });
+        late.into_iter().for_each(|work| work());
+
+        let place = Place::new();
+        let mut writer = Writer::create(place.name(), options).unwrap();
+        fill(&mut writer, 3).unwrap();
+        drop(writer);
+        assert!(place.files().is_empty(), "{does:?}");
+        std::mem::take(&mut *engine.work.lock().unwrap())
+            .into_iter()
+            .for_each(|work| work());
+        assert!(place.files().is_empty(), "{does:?}");
+    }
 }
 
 /// WRT-11: a forked copy has no such thread, and waits for none.

@@ -4,6 +4,7 @@ mod blocks;
 mod compress_threads;
 mod compress_units;
 mod dictionaries;
+mod executor;
 mod extents;
 mod figures;
 mod finish;
@@ -28,6 +29,7 @@ mod summary;
 mod trace;
 mod training;
 
+pub use executor::Executor;
 pub use figures::WriterFigures;
 pub(crate) use names::sync_folder;
 pub use options::{Durability, WriterOptions};

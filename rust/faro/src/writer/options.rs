@@ -1,5 +1,6 @@
 //! The options of a writer (spec, the table of WRT).
 
+use super::executor::Executor;
 use crate::block;
 use crate::block::framing;
 use crate::bytes::VERSION_MINOR;
@@ -72,11 +73,14 @@ pub struct WriterOptions {
     /// takes about 1 MiB, and sorting takes 4 bytes for each record, in addition to the sort buffer. More than 1 is
     /// useful only with a codec.
     pub compress_threads: usize,
-    /// Whether a full sort buffer is written by a thread of the writer's own, while the caller fills another one; false by
-    /// default. The files are the same byte for byte. The writer takes up to `buffer_size` and the memory for sorting once
+    /// Whether another thread writes a full sort buffer while the caller fills a second one; false by default. It is one of
+    /// `executor`, or the writer's own. The files are the same byte for byte. The writer takes up to `buffer_size` and the memory for sorting once
     /// more. An error of that thread comes with a later call, at the latest with [`crate::Writer::finish`]. It does not
     /// apply to Arrow's batches.
     pub double_buffer: bool,
+    /// The engine's threads, one of which writes a full sort buffer with `double_buffer`; a thread of the writer's own by
+    /// default.
+    pub executor: Option<Arc<dyn Executor>>,
     /// Whether blocks may be compressed with dictionaries (DIC-7). With the codec Zstandard, the writer trains one when
     /// blocks are small. With any codec, it accepts those of [`crate::Writer::dictionary`].
     pub dictionaries: bool,
@@ -130,6 +134,7 @@ impl WriterOptions {
             level: 1,
             compress_threads: 1,
             double_buffer: false,
+            executor: None,
             dictionaries: false,
             ordered: true,
             rotation: 0,
@@ -155,6 +160,13 @@ impl WriterOptions {
     #[must_use]
     pub fn memory_budget(mut self, memory_budget: Arc<dyn MemoryBudget>) -> Self {
         self.memory_budget = Some(memory_budget);
+        self
+    }
+
+    /// Sets `executor`.
+    #[must_use]
+    pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
+        self.executor = Some(executor);
         self
     }
 

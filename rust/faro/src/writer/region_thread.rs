@@ -1,5 +1,6 @@
-//! A thread that writes a region while the caller fills another sort buffer (the option `double_buffer`).
+//! Another thread writes a region while the caller fills a second sort buffer (the option `double_buffer`).
 
+use super::executor::{Executor, OwnThread};
 use super::extents::write_region;
 use super::owner::MemberBits;
 use super::region_builder::RegionBuilder;
@@ -8,9 +9,8 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::sort_buffer::SortBuffer;
 use crate::storage::publishing::Birth;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What the thread gets: a full sort buffer, and what writes it.
@@ -27,70 +27,80 @@ pub(super) struct Written {
     pub time: Duration,
 }
 
-/// The thread. It lives until this is dropped, and has at most one region.
+/// The thread, and the region that it has.
 pub(super) struct RegionThread {
-    /// Present until this is dropped.
-    link: Option<Link>,
+    region: Option<Region>,
+    /// Dropped after the region, which its thread may have begun.
+    executor: Arc<dyn Executor>,
     born: Birth,
 }
 
-struct Link {
-    regions: Sender<Full>,
+/// A region that was handed over.
+struct Region {
+    /// Taken by the thread that writes it.
+    full: Arc<Mutex<Option<Full>>>,
     /// Only to be used by one thread at a time, as the writer itself is.
     written: Mutex<Receiver<Written>>,
-    thread: JoinHandle<()>,
 }
 
 impl RegionThread {
-    /// Starts the thread; none if the system refuses one.
-    pub(super) fn start() -> Option<RegionThread> {
-        let (regions, full) = channel::<Full>();
-        let (done, written) = channel();
-        let work = move || {
-            while let Ok(region) = full.recv() {
-                if done.send(write(region)).is_err() {
-                    return;
-                }
-            }
+    /// The engine's threads, or one of the writer's own; none if the system refuses one.
+    pub(super) fn start(lent: Option<&Arc<dyn Executor>>) -> Option<RegionThread> {
+        let executor = match lent {
+            Some(lent) => lent.clone(),
+            None => Arc::new(OwnThread::start()?),
         };
-        let thread = Builder::new().name("faro-region".into()).spawn(work).ok()?;
         Some(RegionThread {
-            link: Some(Link {
-                regions,
-                written: Mutex::new(written),
-                thread,
-            }),
+            region: None,
+            executor,
             born: Birth::here(),
         })
     }
 
     /// Hands a region over. [`RegionThread::wait`] returns it.
-    pub(super) fn hand_over(&self, region: Full) -> Result<()> {
-        match &self.link {
-            Some(link) if link.regions.send(region).is_ok() => Ok(()),
-            _ => Err(lost()),
-        }
+    pub(super) fn hand_over(&mut self, region: Full) {
+        let full = Arc::new(Mutex::new(Some(region)));
+        let (done, written) = channel();
+        self.region = Some(Region {
+            full: full.clone(),
+            written: Mutex::new(written),
+        });
+        self.executor.execute(Box::new(move || {
+            if let Some(region) = take(&full) {
+                // No one waits for it if the writer was dropped.
+                let _ = done.send(write(region));
+            }
+        }));
     }
 
-    /// Waits for the region that was handed over.
+    /// Waits for the region that was handed over, or writes it if that has not begun.
     pub(super) fn wait(&mut self) -> Result<Written> {
-        let link = self.link.as_mut().ok_or_else(lost)?;
-        let written = link.written.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Region { full, written } = self.region.take().ok_or_else(lost)?;
+        if let Some(region) = take(&full) {
+            return Ok(write(region));
+        }
+        let written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
         written.recv().map_err(|_| lost())
     }
 }
 
 impl Drop for RegionThread {
     fn drop(&mut self) {
-        let Some(link) = self.link.take() else { return };
-        if self.born.is_here() {
-            drop(link.regions);
-            let _ = link.thread.join();
-        } else {
+        let Some(region) = self.region.take() else { return };
+        if !self.born.is_here() {
             // A forked process has no such thread, which may have been in the middle of a call of the channel.
-            std::mem::forget(link);
+            std::mem::forget(region);
+        } else if let Some(unwritten) = take(&region.full) {
+            drop(unwritten);
+        } else if let Ok(written) = region.written.into_inner() {
+            // The files are removed when this returns, and not while they are written.
+            drop(written.recv());
         }
     }
+}
+
+fn take(full: &Mutex<Option<Full>>) -> Option<Full> {
+    full.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Writes a region. A panic becomes an error, so that no one waits for the region in vain.

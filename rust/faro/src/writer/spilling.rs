@@ -107,9 +107,9 @@ impl Writer {
         self.decide_paired()?;
         self.settle()?;
         if self.region_thread.is_none() {
-            self.region_thread = RegionThread::start();
+            self.region_thread = RegionThread::start(self.options.executor.as_ref());
         }
-        let Some(thread) = &self.region_thread else {
+        let Some(thread) = &mut self.region_thread else {
             // This one writes, if the system refuses another.
             return self.close_region();
         };
@@ -118,10 +118,10 @@ impl Writer {
         let empty = self.other_buffer.take();
         let empty = empty.unwrap_or_else(|| new_buffer(&self.options));
         let buffer = std::mem::replace(&mut self.buffer, empty);
-        let handed = thread.hand_over(Full { builder, buffer });
+        thread.hand_over(Full { builder, buffer });
         self.memory.sort_buffer_is_handed_over();
         self.know_plain();
-        self.final_fault(handed)
+        Ok(())
     }
 
     /// Runs the end of a region that is not in the sort buffer.
