@@ -1,6 +1,7 @@
 package dev.faro.writer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -117,6 +118,53 @@ class EngineBuffersTest {
             });
         }
         assertEquals(pool.count, pool.free.size());
+    }
+
+    /** What an engine throws when it gets buffers back keeps no other buffer from it, and no failure is lost. */
+    @ParameterizedTest
+    @CsvSource({"flush", "finish", "abort"})
+    void anEngineThatThrowsWhenItGetsBuffersBack(String call) throws Exception {
+        Pool pool = new Pool(200, 32 << 10);
+        List<Throwable> failures = List.of(new IllegalStateException("the first"), new StackOverflowError("the second"),
+                new IllegalArgumentException("the third"));
+        Buffers throwing = new Buffers() {
+            private int given;
+
+            @Override
+            public ByteBuffer take(int wanted) {
+                return pool.take(wanted);
+            }
+
+            @Override
+            public void giveBack(ByteBuffer buffer) {
+                pool.giveBack(buffer);
+                // The first failure is thrown a second time at the end.
+                Throwable failure = given < 4 ? failures.get(given++ % 3) : null;
+                if (failure instanceof Error e) {
+                    throw e;
+                }
+                if (failure != null) {
+                    throw (RuntimeException) failure;
+                }
+            }
+        };
+        WriterOptions options = new WriterOptions(PARTITIONS).bufferSize(8 << 20).buffers(throwing);
+        try (Writer writer = Writer.createIn(new MemoryDestination("m"), options)) {
+            for (int i = 0; i < 10_000; i++) {
+                writer.write(i % PARTITIONS, ByteBuffer.allocate(100));
+            }
+            assertTrue(pool.free.size() <= pool.count - 4, "several buffers are in use");
+            Throwable thrown = assertThrows(IllegalStateException.class, () -> {
+                switch (call) {
+                    case "flush" -> writer.flush();
+                    case "finish" -> writer.finish();
+                    default -> writer.abort();
+                }
+            });
+            assertEquals(pool.count, pool.free.size());
+            assertSame(failures.get(0), thrown);
+            assertEquals(failures.subList(1, 3), List.of(thrown.getSuppressed()));
+        }
     }
 
     private static Reader written(Framing framing, int longest, Buffers buffers) throws Exception {

@@ -88,20 +88,31 @@ public final class SortMemory {
         return new Memory(buffer, usable);
     }
 
-    /** Gives memory of the engine back, and empties the list. */
+    /**
+     * Gives memory of the engine back, and empties the list. The engine gets all of it, even if it throws; the first
+     * failure is thrown after that, with the others suppressed.
+     */
     void giveBack(List<Memory> unused) {
         List<Memory> dropped = List.copyOf(unused);
         unused.clear();
-        RuntimeException failure = null;
+        Throwable first = null;
         for (Memory one : dropped) {
             try {
                 buffers.giveBack(one.owned());
-            } catch (RuntimeException e) {
-                failure = e;
+            } catch (RuntimeException | Error e) {
+                if (first == null) {
+                    first = e;
+                } else if (first != e) {
+                    // An engine may throw the same object twice, which cannot be suppressed in itself.
+                    first.addSuppressed(e);
+                }
             }
         }
-        if (failure != null) {
-            throw failure;
+        if (first instanceof Error error) {
+            throw error;
+        }
+        if (first != null) {
+            throw (RuntimeException) first;
         }
     }
 }
