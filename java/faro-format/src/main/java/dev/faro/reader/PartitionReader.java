@@ -137,8 +137,8 @@ public abstract class PartitionReader implements Closeable {
 
     /**
      * Reads the blocks of the partitions in [from, to), one partition after another, each in the order of
-     * {@link #partition} (PRT-7). Partitions are read together while their extents in all regions have at most
-     * {@link dev.faro.storage.StoredFile#readBytes}, which is 4 MiB for local files. For many small partitions this
+     * {@link #partition} (PRT-7). Partitions are read together while their extents in all regions have at most 768 KiB
+     * for local files, and {@link dev.faro.storage.StoredFile#readBytes} for others. For many small partitions this
      * needs few reads; a cursor for each partition would need one for each region.
      *
      * @throws FaroException {@code invalid-argument} if the file does not have all of the partitions
