@@ -15,7 +15,7 @@ final class Extents {
     private final SharedTargets shared;
     private final Piles piles;
     private final List<? extends SortedPart> parts;
-    private final SlotBuffer slots;
+    private final Slots slots;
 
     /**
      * Makes a view of the records.
@@ -24,7 +24,7 @@ final class Extents {
      * @param parts the sorted parts
      * @param slots null if there are none
      */
-    Extents(FileHeader header, SharedTargets shared, Piles piles, List<? extends SortedPart> parts, SlotBuffer slots) {
+    Extents(FileHeader header, SharedTargets shared, Piles piles, List<? extends SortedPart> parts, Slots slots) {
         this.header = header;
         this.shared = shared;
         this.piles = piles;

@@ -12,10 +12,10 @@ final class SlotBlocks {
     /** The size of a mark in bytes. With a record's length it is what SRT-1 charges besides the record's bytes. */
     private static final int MARK = 8;
 
-    private final Slots slots;
+    private final Arena arena;
     private final int blockSize;
     /** Where the last slot is filled. */
-    private final SlotStream stream;
+    private final Tail tail;
     private int first = -1;
     private int last;
     private Memory memory;
@@ -28,10 +28,10 @@ final class SlotBlocks {
     private int before;
     private int begin;
 
-    SlotBlocks(Slots slots, int blockSize, SlotStream stream) {
-        this.slots = slots;
+    SlotBlocks(Arena arena, int blockSize, Tail tail) {
+        this.arena = arena;
         this.blockSize = blockSize;
-        this.stream = stream;
+        this.tail = tail;
     }
 
     boolean isEmpty() {
@@ -40,14 +40,14 @@ final class SlotBlocks {
 
     /** The number of slots that a record or event may take. */
     int needed(int length) {
-        long bytes = 2L * MARK + SlotStream.LENGTH + length - (isEmpty() ? 0 : end - stream.at);
-        return bytes <= 0 ? 0 : (int) ((bytes + slots.size() - 1) / slots.size());
+        long bytes = 2L * MARK + Tail.LENGTH + length - (isEmpty() ? 0 : end - tail.at);
+        return bytes <= 0 ? 0 : (int) ((bytes + arena.size() - 1) / arena.size());
     }
 
     /** Adds any record; {@link #needed} slots must be free. */
     void add(ByteBuffer record, long rows) {
         int length = record.remaining();
-        if (mark != null && (long) filled() + SlotStream.LENGTH + length > blockSize) {
+        if (mark != null && (long) filled() + Tail.LENGTH + length > blockSize) {
             close(BlockKind.DATA);
         }
         if (mark == null) {
@@ -55,8 +55,8 @@ final class SlotBlocks {
         }
         putLength(length);
         put(record);
-        stream.limit = stream.at + Math.max(0, Math.min(blockSize - filled(), end - stream.at));
-        stream.records += rows;
+        tail.limit = tail.at + Math.max(0, Math.min(blockSize - filled(), end - tail.at));
+        tail.records += rows;
     }
 
     /** Adds an event, which is a block; {@link #needed} slots must be free. */
@@ -70,53 +70,53 @@ final class SlotBlocks {
     }
 
     private int filled() {
-        return before + stream.at - begin;
+        return before + tail.at - begin;
     }
 
     private void open() {
-        if (isEmpty() || end - stream.at < MARK) {
+        if (isEmpty() || end - tail.at < MARK) {
             nextSlot();
         }
         mark = memory;
-        markAt = stream.at;
-        stream.at += MARK;
+        markAt = tail.at;
+        tail.at += MARK;
         before = 0;
-        begin = stream.at;
+        begin = tail.at;
     }
 
     private void close(int kind) {
         mark.putInt(markAt, filled());
         mark.putInt(markAt + 4, kind);
         mark = null;
-        stream.limit = stream.at;
+        tail.limit = tail.at;
     }
 
     private void nextSlot() {
-        int taken = slots.take();
+        int taken = arena.take();
         if (isEmpty()) {
             first = taken;
         } else {
-            before += stream.at - begin;
-            slots.end(last, stream.at);
-            slots.link(last, taken);
+            before += tail.at - begin;
+            arena.end(last, tail.at);
+            arena.link(last, taken);
         }
         last = taken;
-        memory = slots.memory(taken);
-        stream.bytes = memory.bytes;
-        begin = slots.begin(taken);
-        stream.at = begin;
-        end = begin + slots.size();
+        memory = arena.memory(taken);
+        tail.bytes = memory.bytes;
+        begin = arena.begin(taken);
+        tail.at = begin;
+        end = begin + arena.size();
     }
 
     private void putLength(int length) {
-        if (end - stream.at >= SlotStream.LENGTH) {
-            memory.putInt(stream.at, length);
-            stream.at += SlotStream.LENGTH;
+        if (end - tail.at >= Tail.LENGTH) {
+            memory.putInt(tail.at, length);
+            tail.at += Tail.LENGTH;
             return;
         }
-        for (int i = 0; i < SlotStream.LENGTH; i++) {
+        for (int i = 0; i < Tail.LENGTH; i++) {
             makeRoom();
-            memory.putByte(stream.at++, (byte) (length >>> 8 * i));
+            memory.putByte(tail.at++, (byte) (length >>> 8 * i));
         }
     }
 
@@ -125,14 +125,14 @@ final class SlotBlocks {
         int part;
         for (int from = record.position(); from < to; from += part) {
             makeRoom();
-            part = Math.min(to - from, end - stream.at);
-            record.get(from, memory.bytes, stream.at, part);
-            stream.at += part;
+            part = Math.min(to - from, end - tail.at);
+            record.get(from, memory.bytes, tail.at, part);
+            tail.at += part;
         }
     }
 
     private void makeRoom() {
-        if (stream.at == end) {
+        if (tail.at == end) {
             nextSlot();
         }
     }
@@ -142,24 +142,24 @@ final class SlotBlocks {
         if (mark != null) {
             close(BlockKind.DATA);
         }
-        slots.end(last, stream.at);
-        sink.addRecords(stream.records);
+        arena.end(last, tail.at);
+        sink.addRecords(tail.records);
         int slot = first;
-        int at = slots.begin(slot);
+        int at = arena.begin(slot);
         while (slot >= 0) {
-            Memory marked = slots.memory(slot);
+            Memory marked = arena.memory(slot);
             int left = marked.getInt(at);
             int kind = marked.getInt(at + 4);
             at += MARK;
             sink.beginBlock(left, kind);
             do {
-                int part = Math.min(left, slots.end(slot) - at);
-                sink.addToBlock(slots.memory(slot).view, at, part);
+                int part = Math.min(left, arena.end(slot) - at);
+                sink.addToBlock(arena.memory(slot).view, at, part);
                 at += part;
                 left -= part;
-                if (at == slots.end(slot)) {
-                    slot = slots.next(slot);
-                    at = slot < 0 ? 0 : slots.begin(slot);
+                if (at == arena.end(slot)) {
+                    slot = arena.next(slot);
+                    at = slot < 0 ? 0 : arena.begin(slot);
                 }
             } while (left > 0);
             sink.endBlock(kind);
@@ -171,6 +171,6 @@ final class SlotBlocks {
         first = -1;
         memory = null;
         mark = null;
-        stream.clear();
+        tail.clear();
     }
 }

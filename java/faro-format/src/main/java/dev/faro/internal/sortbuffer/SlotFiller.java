@@ -8,10 +8,10 @@ import java.nio.ByteOrder;
 /** Copies the records and events of single partitions into slots, of which enough are free. */
 final class SlotFiller implements ExtentSink {
     private final FileHeader header;
-    private final SlotBuffer slots;
+    private final Slots slots;
     private int target;
 
-    SlotFiller(FileHeader header, SlotBuffer slots) {
+    SlotFiller(FileHeader header, Slots slots) {
         this.header = header;
         this.slots = slots;
     }

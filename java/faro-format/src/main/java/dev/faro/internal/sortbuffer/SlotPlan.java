@@ -48,7 +48,7 @@ public record SlotPlan(int slotSize, int blockSize, long from) {
 
     /** The size of the slots of partitions that are not full, and of an area, in bytes. */
     private static long unfilled(FileHeader header, int slotSize) {
-        return (long) header.partitionCount() * (slotSize + SlotBuffer.STREAM) + Slots.areaBytes(slotSize);
+        return (long) header.partitionCount() * (slotSize + Slots.PARTITION) + Arena.areaBytes(slotSize);
     }
 
     /** The number of slots for records with these charges, which are not less than what the records take. */

@@ -1,115 +1,102 @@
 package dev.faro.internal.sortbuffer;
 
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
+import dev.faro.BlockKind;
+import dev.faro.FaroException;
+import java.nio.ByteBuffer;
 
-/** Memory in slots of one size, which is allocated in areas of several slots. */
+/**
+ * The records and events of single partitions in slots, with framing records, each at once in a block of its partition.
+ * So nothing is left to sort, and a region is written by copying whole blocks.
+ */
 final class Slots {
-    /** The size of an area in bytes. With an array's header it is less than half a MiB, which collectors like. */
-    private static final int AREA = 480 << 10;
-    /** What a slot takes besides its bytes, in bytes. */
-    private static final int ENTRY = 8;
+    /** What a partition takes besides its slots, in bytes. */
+    static final int PARTITION = 128;
 
-    private final int size;
-    private final int perArea;
-    private final List<Memory> areas = new ArrayList<>();
-    /** For each slot: where its bytes end, and the next slot of its chain. */
-    private int[] ends = new int[0];
-    private int[] next = new int[0];
-    private int taken;
+    private final Arena arena;
+    private final SlotBlocks[] blocks;
+    private final Tail[] tails;
 
-    /** @param size the size of a slot in bytes, a multiple of 8 */
-    Slots(int size) {
-        this.size = size;
-        this.perArea = perArea(size);
+    /**
+     * Makes an empty buffer without slots; {@link #allocate} makes them.
+     *
+     * @param blockSize the target for the plain size of a block in bytes
+     */
+    Slots(int targets, int slotSize, int blockSize) {
+        arena = new Arena(slotSize);
+        blocks = new SlotBlocks[targets];
+        tails = new Tail[targets];
+        for (int i = 0; i < targets; i++) {
+            tails[i] = new Tail();
+            blocks[i] = new SlotBlocks(arena, blockSize, tails[i]);
+        }
     }
 
-    private static int perArea(int size) {
-        return Math.max(1, AREA / size);
+    /** The tails of all targets. */
+    Tail[] tails() {
+        return tails;
     }
 
-    /** The memory in bytes that an area of slots takes. */
-    static int areaBytes(int size) {
-        return perArea(size) * (size + ENTRY);
+    /** The number of slots that a record or event of a target may take. */
+    int needed(int target, int length) {
+        return blocks[target].needed(length);
     }
 
-    /** The size of a slot in bytes. */
-    int size() {
-        return size;
+    /** Adds a record or event; returns false if it may take more slots than are free. */
+    boolean add(int target, ByteBuffer record, int kind, long rows) {
+        if (arena.missing(needed(target, record.remaining())) > 0) {
+            return false;
+        }
+        if (kind == BlockKind.DATA) {
+            blocks[target].add(record, rows);
+        } else {
+            blocks[target].addEvent(record, kind);
+        }
+        return true;
     }
 
     /** The memory in bytes that {@link #allocate} takes for this many free slots. */
     long missing(int count) {
-        long slots = taken + (long) count - (long) areas.size() * perArea;
-        return slots <= 0 ? 0 : (slots + perArea - 1) / perArea * areaBytes(size);
+        return arena.missing(count);
     }
 
-    /** Allocates memory, so that this many slots can be taken. */
+    /** Allocates memory, so that this many slots are free. */
     void allocate(int count) {
-        while (missing(count) > 0) {
-            int slots = (areas.size() + 1) * perArea;
-            if (slots > ends.length) {
-                int capacity = Math.max(slots, ends.length + ends.length / 4);
-                ends = Arrays.copyOf(ends, capacity);
-                next = Arrays.copyOf(next, capacity);
-            }
-            areas.add(new Memory(perArea * size));
+        arena.allocate(count);
+    }
+
+    boolean has(int target) {
+        return !blocks[target].isEmpty();
+    }
+
+    /** The number of targets that have records. */
+    int extents() {
+        int extents = 0;
+        for (int i = 0; i < tails.length; i++) {
+            extents += has(i) ? 1 : 0;
         }
+        return extents;
     }
 
-    /** Takes a slot that was allocated, as the last of its chain. */
-    int take() {
-        next[taken] = -1;
-        return taken++;
+    /** Passes the blocks of a target to the sink. */
+    void drain(int target, ExtentSink sink) throws FaroException {
+        blocks[target].drain(sink);
     }
 
-    /** The memory of a slot, and of others. */
-    Memory memory(int slot) {
-        return areas.get(slot / perArea);
-    }
-
-    /** The index in {@link #memory} where a slot begins. */
-    int begin(int slot) {
-        return slot % perArea * size;
-    }
-
-    /** The index in {@link #memory} where the bytes in a slot end. */
-    int end(int slot) {
-        return ends[slot];
-    }
-
-    /** Sets where the bytes in a slot end. */
-    void end(int slot, int index) {
-        ends[slot] = index;
-    }
-
-    /** The next slot of a chain, or -1. */
-    int next(int slot) {
-        return next[slot];
-    }
-
-    /** Sets the next slot of a chain. */
-    void link(int slot, int following) {
-        next[slot] = following;
-    }
-
-    /** Makes all slots free, and keeps the memory. */
+    /** Removes the records, and keeps the memory. */
     void clear() {
-        taken = 0;
-    }
-
-    /** Releases the areas without a slot that is in use. */
-    void trim() {
-        areas.subList((taken + perArea - 1) / perArea, areas.size()).clear();
-        if (areas.isEmpty()) {
-            ends = new int[0];
-            next = new int[0];
+        for (SlotBlocks each : blocks) {
+            each.clear();
         }
+        arena.clear();
     }
 
-    /** The memory of all areas in bytes. */
+    /** Releases the memory that holds no record. */
+    void trim() {
+        arena.trim();
+    }
+
+    /** All memory in bytes. */
     long capacity() {
-        return (long) areas.size() * areaBytes(size);
+        return arena.capacity() + (long) PARTITION * tails.length;
     }
 }

@@ -24,7 +24,7 @@ public final class SortBuffer {
     /** What a record is charged besides its bytes, in bytes (SRT-1). */
     private static final int ENTRY = 12;
 
-    private static final SlotStream[] NONE = {};
+    private static final Tail[] NONE = {};
 
     private final FileHeader header;
     private final int first;
@@ -41,9 +41,9 @@ public final class SortBuffer {
     /** When records go into slots; null for never. */
     private final SlotPlan plan;
     /** Null if there are none. */
-    private SlotBuffer slots;
-    /** The streams of all partitions, if all records of the region are in slots; otherwise none. */
-    private SlotStream[] open = NONE;
+    private Slots slots;
+    /** The tails of all partitions, if all records of the region are in slots; otherwise none. */
+    private Tail[] open = NONE;
     /** Whether all records of single partitions are in slots. */
     private boolean slotting;
     /** The charges at which the records move into slots. */
@@ -166,7 +166,7 @@ public final class SortBuffer {
         if (shared.size() > 0) {
             return;
         }
-        slots = new SlotBuffer(header.partitionCount(), plan.slotSize(), plan.blockSize());
+        slots = new Slots(header.partitionCount(), plan.slotSize(), plan.blockSize());
         if (!growSlots(plan.slotsFor(header.partitionCount(), charged))) {
             slots = null;
             settle();
@@ -174,7 +174,7 @@ public final class SortBuffer {
         }
         extents().drainOwn(new SlotFiller(header, slots));
         slotting = true;
-        open = slots.streams();
+        open = slots.tails();
         parts.clear();
         parts.dropUnused();
         if (piles != null) {
@@ -394,7 +394,7 @@ public final class SortBuffer {
 
     /** Decides where the first records of a region go. */
     private void beginRegion() {
-        open = slotting ? slots.streams() : NONE;
+        open = slotting ? slots.tails() : NONE;
         moveAt = plan == null || slotting ? Long.MAX_VALUE : plan.from();
     }
 

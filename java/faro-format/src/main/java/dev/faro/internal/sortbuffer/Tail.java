@@ -6,10 +6,11 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Where the next record of a partition goes: a slot with an open block. It is small, because adding a record to one of
- * many partitions begins with reading it. All else is in {@link SlotBlocks}.
+ * Where the next record of a partition goes: the last slot of its chain, with an open block. It is small, because adding
+ * a record to one of many partitions begins with reading it. All else is in {@link SlotBlocks}. The tail of a file is
+ * {@link dev.faro.internal.bytes.Tail}.
  */
-final class SlotStream {
+final class Tail {
     static final int LENGTH = 4;
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
