@@ -130,9 +130,9 @@ final class EngineParts implements Parts {
 
     /** Copies the sorted stage to buffers, from the offset on; false if there is no memory for all of it. */
     private boolean copyStage(List<Segment> pieces) throws FaroException {
-        Segment.Cursor cursor = new Segment.Cursor();
-        while (!stage.isCopied(cursor)) {
-            Segment piece = buffer < buffers.size() ? stage.copy(cursor, buffers.get(buffer).from(offset)) : null;
+        SegmentCopier copier = new SegmentCopier(stage);
+        while (!copier.isDone()) {
+            Segment piece = buffer < buffers.size() ? copier.copy(buffers.get(buffer).from(offset)) : null;
             if (piece != null) {
                 pieces.add(piece);
                 offset = Math.min(offset + (piece.sortedBytes() + 7 & -8), buffers.get(buffer).capacity());

@@ -42,7 +42,7 @@ final class Segment implements SortedPart {
     private boolean bare;
     private int directory;
     private int stride;
-    private int segments;
+    private int runs;
     private int next;
 
     /**
@@ -95,7 +95,7 @@ final class Segment implements SortedPart {
 
     /** The memory in bytes that a sorted part uses, if its records were moved. */
     int sortedBytes() {
-        return directory + stride * segments;
+        return directory + stride * runs;
     }
 
     /** The capacity of a part with room for one record. */
@@ -148,102 +148,16 @@ final class Segment implements SortedPart {
         return memory.capacity() - ENTRY * (number + 1);
     }
 
-    /** Where the copying of a sorted part has got to. */
-    static final class Cursor {
-        private int segment;
-        private int offset;
-    }
-
-    /** Whether all runs are copied. */
-    boolean isCopied(Cursor cursor) {
-        return cursor.segment == segments;
-    }
-
-    /**
-     * Copies runs of this sorted part to memory, from the cursor on, as many as fit.
-     *
-     * @return the copies, or null if not even one record fits
-     */
-    Segment copy(Cursor cursor, Memory to) {
-        int width = moved ? stride : ENTRY;
-        int first = cursor.segment;
-        int begin = cursor.offset == 0 ? start(first) : cursor.offset;
-        int taken = 0;
-        int bytes = 0;
-        while (first + taken < segments) {
-            int from = taken == 0 ? begin : start(first + taken);
-            int room = to.capacity() - bytes - width * (taken + 1);
-            int whole = end(first + taken) - from;
-            if (whole > room) {
-                int part = part(from, room);
-                if (part > 0) {
-                    bytes += part;
-                    taken++;
-                    cursor.offset = from + part;
-                }
-                break;
-            }
-            bytes += whole;
-            taken++;
-            cursor.segment = first + taken;
-            cursor.offset = 0;
-        }
-        if (taken == 0) {
-            return null;
-        }
+    /** Makes a sorted part for copies of runs of this one, of this many bytes in all; {@link #addRun} adds each. */
+    Segment forCopies(Memory to, int bytes) {
         Segment copies = new Segment(to, opaque);
-        copies.adopt(this, first, begin, taken, bytes, width);
+        copies.sorted = true;
+        copies.moved = true;
+        copies.bare = bare;
+        copies.special = special;
+        copies.directory = bytes;
+        copies.stride = stride;
         return copies;
-    }
-
-    /** The bytes of a run that fit, from a position on: whole records, if they have lengths. */
-    private int part(int from, int room) {
-        if (bare) {
-            return Math.max(room, 0);
-        }
-        int at = from;
-        while (at - from + size(at) <= room) {
-            at += size(at);
-        }
-        return at - from;
-    }
-
-    /** Makes copies of some runs of another part the contents of this one. */
-    private void adopt(Segment from, int first, int begin, int taken, int bytes, int width) {
-        sorted = true;
-        moved = true;
-        bare = from.bare;
-        special = from.special;
-        stride = width;
-        directory = bytes;
-        int at = 0;
-        for (int i = first; i < first + taken; i++) {
-            int start = i == first ? begin : from.start(i);
-            int size = Math.min(from.end(i) - start, bytes - at);
-            if (!from.moved) {
-                from.memory.copy(start, memory, at, size);
-            }
-            at += size;
-            // The records of a run without lengths count where it begins.
-            boolean begins = start == from.start(i);
-            segment(memory, from.target(i), at,
-                    width == ENTRY ? 0 : !bare ? count(from, start, start + size) : begins ? from.records(i) : 0);
-        }
-        if (from.moved) {
-            from.memory.copy(begin, memory, 0, bytes);
-        }
-    }
-
-    private static int count(Segment of, int start, int end) {
-        int records = 0;
-        for (int at = start; at < end; at += of.size(at)) {
-            records++;
-        }
-        return records;
-    }
-
-    private int records(int segment) {
-        return memory.getInt(directory + stride * segment + 8);
     }
 
     /** Sorts by target, and keeps the order of calls within a target. Does nothing if the part is sorted. */
@@ -269,7 +183,7 @@ final class Segment implements SortedPart {
         long[] sorted = sortedEntries(scratch);
         directory = entry(count - 1);
         stride = ENTRY;
-        segments = count;
+        runs = count;
         for (int i = 0; i < count; i++) {
             memory.putInt(directory + ENTRY * i, (int) (sorted[i] >>> 32));
             memory.putInt(directory + ENTRY * i + 4, (int) sorted[i]);
@@ -306,7 +220,7 @@ final class Segment implements SortedPart {
             if (sum != 0) {
                 sums[target] = at;
                 at += (int) sum;
-                segment(to, target, at, (int) (sum >>> 32));
+                addRun(to, target, at, (int) (sum >>> 32));
             }
         }
         long entry = memory.getLong(entry(0));
@@ -336,7 +250,7 @@ final class Segment implements SortedPart {
             memory.copy(position + left, to, at, size);
             at += size;
             if (i + 1 == count || sorted[i + 1] >>> 32 != sorted[i] >>> 32) {
-                segment(to, (int) (sorted[i] >>> 32), at, i + 1 - first);
+                addRun(to, (int) (sorted[i] >>> 32), at, i + 1 - first);
                 first = i + 1;
             }
         }
@@ -348,20 +262,51 @@ final class Segment implements SortedPart {
         memory = scratch.swap(memory);
     }
 
-    private void begin(int bytesPerSegment) {
+    private void begin(int bytesPerRun) {
         // Without lengths, the space that lengths and entries took is enough for a directory entry for each record.
         directory = bare ? used - LENGTH * count : used;
-        stride = bytesPerSegment;
-        segments = 0;
+        stride = bytesPerRun;
+        runs = 0;
     }
 
-    private void segment(Memory to, int target, int end, int records) {
-        int at = directory + stride * segments++;
+    /** Adds a run to the directory, which is in the memory that the records are copied to. */
+    void addRun(Memory to, int target, int end, int records) {
+        int at = directory + stride * runs++;
         to.putInt(at, target);
         to.putInt(at + 4, end);
-        if (stride > ENTRY) {
+        if (hasCounts()) {
             to.putInt(at + 8, records);
         }
+    }
+
+    /** The number of runs of a sorted part. */
+    int runs() {
+        return runs;
+    }
+
+    /** Whether sorting moved the records, so that the runs are next to each other. */
+    boolean isMoved() {
+        return moved;
+    }
+
+    /** Whether the records of a sorted part have no lengths. */
+    boolean isBare() {
+        return bare;
+    }
+
+    /** The size of a run's entry in the directory, in bytes. */
+    int entrySize() {
+        return stride;
+    }
+
+    /** Whether the directory has the number of records of each run. */
+    boolean hasCounts() {
+        return stride > ENTRY;
+    }
+
+    /** The number of records of a run, which is in the directory. */
+    int records(int run) {
+        return memory.getInt(directory + stride * run + 8);
     }
 
     private int length(int position) {
@@ -369,31 +314,34 @@ final class Segment implements SortedPart {
     }
 
     /** The size of the record at a position in bytes, with its length. */
-    private int size(int position) {
+    int size(int position) {
         int length = memory.getInt(position);
         return LENGTH + (length < 0 ? EXTRA : 0) + (length & ~SPECIAL);
     }
 
-    private int target(int segment) {
-        return memory.getInt(directory + stride * segment);
+    /** The target of a run. */
+    int target(int run) {
+        return memory.getInt(directory + stride * run);
     }
 
-    private int start(int segment) {
+    /** Where a run begins. */
+    int start(int run) {
         if (!moved) {
-            return memory.getInt(directory + stride * segment + 4);
+            return memory.getInt(directory + stride * run + 4);
         }
-        return segment == 0 ? 0 : memory.getInt(directory + stride * (segment - 1) + 4);
+        return run == 0 ? 0 : memory.getInt(directory + stride * (run - 1) + 4);
     }
 
-    private int end(int segment) {
-        int offset = memory.getInt(directory + stride * segment + 4);
+    /** Where a run ends. */
+    int end(int run) {
+        int offset = memory.getInt(directory + stride * run + 4);
         return moved ? offset : offset + size(offset);
     }
 
     @Override
     public void seek(int target) {
         int low = 0;
-        int high = segments;
+        int high = runs;
         while (low < high) {
             int middle = (low + high) >>> 1;
             if (target(middle) < target) {
@@ -407,7 +355,7 @@ final class Segment implements SortedPart {
 
     @Override
     public int target() {
-        return next < segments ? target(next) : Integer.MAX_VALUE;
+        return next < runs ? target(next) : Integer.MAX_VALUE;
     }
 
     @Override
@@ -451,8 +399,8 @@ final class Segment implements SortedPart {
     }
 
     private int records(int start, int end) {
-        if (stride > ENTRY) {
-            return memory.getInt(directory + stride * next + 8);
+        if (hasCounts()) {
+            return records(next);
         }
         int records = 0;
         for (int at = start; at < end; at += LENGTH + memory.getInt(at)) {
