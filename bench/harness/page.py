@@ -15,7 +15,7 @@ from harness.targets import targets
 
 _READING = """\
 - A **ratio** is the speed of Faro divided by the speed of its peer or of the machine's limit, of medians of repetitions that took turns; in brackets the lowest and the highest, repetition by repetition. `raw-write` and `raw-pread-crc` only write, or only read and checksum, the same bytes; `codec` only compresses them.
-- A cell is named by partitions (P), sort buffer (MiB) and record length (B, if it is not 100). Speeds count plain record data, 4 bytes with each record, by powers of ten.
+- A cell is named by partitions (P), sort buffer (MiB), threads (T) and record length (B, if it is not 100). Speeds count plain record data, 4 bytes with each record, by powers of ten.
 - **Faro checksums** every block (CRC-32C), and its reads verify all of it. **Flink, `hash-files` and pyarrow's IPC files have no checksums.** Flink's reader decompresses later, at its consumer. No subject syncs; files are new and stay in the page cache.
 - A subject that writes does each repetition three times in a row, and the fastest counts: the hosts of these virtual machines take free memory back. Rust and Java are separate programs, so ratios between them are of minutes that differ.
 """

@@ -55,7 +55,7 @@ class Cell:
 
 def short_name(key: Key) -> str:
     """A short name of a case."""
-    names = {"partitions": "P", "buffer_mib": "MiB", "record_bytes": "B"}
+    names = {"partitions": "P", "buffer_mib": "MiB", "record_bytes": "B", "threads": "T"}
     told = (
         f"{names[name]}={value}" if name in names else str(value)
         for name, value in key

@@ -153,6 +153,23 @@ fn an_executor_may_be_late_or_lose_work() {
     }
 }
 
+/// An aborted writer does not write what its executor has not begun.
+#[test]
+fn abort_writes_nothing_more() {
+    let engine = Arc::new(Engine {
+        does: Does::IsLate,
+        work: Mutex::default(),
+    });
+    let sound = Flawed::new(None);
+    let mut writer = Writer::create_in(sound.clone(), two_buffers().executor(engine.clone())).unwrap();
+    // The first region is written when the second is full, which then waits.
+    fill(&mut writer, 3).unwrap();
+    let before = (sound.calls(), writer.figures().regions);
+    writer.abort().unwrap();
+    assert_eq!((sound.calls(), writer.figures().regions), before);
+    assert_eq!(writer.memory_used(), 0);
+}
+
 /// WRT-11: a forked copy has no such thread, and waits for none.
 #[test]
 #[cfg(unix)]

@@ -94,6 +94,22 @@ fn regions_and_finish_are_spans() {
     assert_eq!(found, expected);
 }
 
+/// They come to the caller's subscriber, though another thread writes the regions.
+#[test]
+fn regions_of_another_thread_are_spans_of_the_caller() {
+    let found = collected(|| {
+        let options = options(Layout::Single, 2).buffer_size(10_000).double_buffer(true);
+        let mut writer = Writer::create_in(MemoryDestination::new("out"), options).unwrap();
+        for _ in 0..35 {
+            writer.write(0, &[7; 988]).unwrap();
+        }
+        writer.finish().unwrap();
+    });
+    let names: Vec<_> = found.iter().map(|(name, ..)| name.as_str()).collect();
+    assert_eq!(names, [&["faro.write_region"; 4][..], &["faro.finish"]].concat());
+    assert_eq!(found[2].2["region"], "3");
+}
+
 #[test]
 fn a_failure_is_one_event() {
     let found = collected(|| {

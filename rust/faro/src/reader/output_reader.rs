@@ -195,7 +195,8 @@ impl Reader {
 
     /// The blocks of a range of partitions, partition by partition in ascending order, with few, long reads (PRT-7).
     /// Each partition has the blocks that [`Reader::partition`] delivers, and each block comes with the partition that
-    /// it is read for. It takes a window of some 768 KiB (4 MiB with other storages than files), and for the index as
+    /// it is read for. It takes a window of as many bytes as the storage says
+    /// ([`crate::storage::StoredFile::read_bytes`]), but 768 KiB to 4 MiB, which is 768 KiB for files, and for the index as
     /// much memory as [`ReaderOptions::region_cache_bytes`] once more.
     ///
     /// ```

@@ -5,7 +5,8 @@
 //! all over the memory.
 
 use super::arena::{Arena, NONE};
-use super::slots::sorting_memory;
+use super::bucket_blocks::Blocks;
+use super::sizes::sorting_memory;
 use crate::block::{BlockHeader, DATA};
 use crate::bytes::{self, CACHE_LINE, Seal, pad8};
 use std::ops::Range;
@@ -25,7 +26,7 @@ const SMALLEST_SLOT: u64 = 4 << 10;
 
 /// Where the next record of a bucket goes.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct Tail {
     end: u32,
     /// The end of the slot.
     limit: u32,
@@ -33,7 +34,7 @@ struct Part {
     last: u32,
 }
 
-const EMPTY: Part = Part {
+const EMPTY: Tail = Tail {
     end: 0,
     limit: 0,
     first: NONE,
@@ -49,46 +50,6 @@ struct Count {
     plain: u32,
 }
 
-/// The blocks of a partition, while those of its bucket are made.
-#[derive(Clone, Copy, Debug, Default)]
-struct Blocks {
-    /// The size of all blocks, in bytes.
-    size: u64,
-    records: u64,
-    /// The plain bytes of the last block, if that is a data block; 0 if another has to begin.
-    plain: u32,
-    /// Where they begin in the scratch, the next byte, and the header of the last block.
-    begin: usize,
-    end: usize,
-    header: usize,
-}
-
-impl Blocks {
-    /// Ends the last block.
-    fn pad(&mut self) {
-        self.size = self.size.next_multiple_of(8);
-        self.plain = 0;
-    }
-
-    /// Counts an entry. A data block ends before a record with which it would exceed the target (SRT-6).
-    fn count(&mut self, is_event: bool, length: usize, target: u32) {
-        let needed = if is_event { length } else { 4 + length };
-        if is_event || u64::from(self.plain) + needed as u64 > u64::from(target) {
-            self.pad();
-        }
-        if self.plain == 0 {
-            self.size += BlockHeader::SIZE as u64;
-        }
-        self.size += needed as u64;
-        if is_event {
-            self.pad();
-        } else {
-            self.plain += needed as u32;
-            self.records += 1;
-        }
-    }
-}
-
 /// The records of one open region, in buckets.
 pub(crate) struct Buckets {
     arena: Arena,
@@ -96,7 +57,7 @@ pub(crate) struct Buckets {
     shift: u32,
     /// The plain size at which blocks end.
     target: u32,
-    parts: Vec<Part>,
+    tails: Vec<Tail>,
     counts: Vec<Count>,
     /// Whether there is an event.
     has_events: bool,
@@ -121,7 +82,7 @@ fn plan(partition_count: u32, capacity: u64) -> Option<(u32, u64, u64)> {
         let mut slot = LARGEST_SLOT;
         while slot >= smallest {
             let beside = buckets * slot;
-            let tables = buckets * size_of::<Part>() as u64 + 8 * (capacity + beside) / slot;
+            let tables = buckets * size_of::<Tail>() as u64 + 8 * (capacity + beside) / slot;
             let of_bucket = (size_of::<Blocks>() as u64) << shift;
             if beside <= most / 2 && tables + of_bucket <= most / 4 && capacity + beside + slot < u64::from(NONE) {
                 return Some((shift, slot, most / 4));
@@ -142,7 +103,7 @@ impl Buckets {
             arena: Arena::new(slot, capacity, buckets as u64 * slot),
             shift,
             target,
-            parts: vec![EMPTY; buckets],
+            tails: vec![EMPTY; buckets],
             counts: vec![Count::default(); partition_count as usize],
             has_events: false,
             scratch: vec![0; scratch as usize],
@@ -169,7 +130,7 @@ impl Buckets {
     /// Forgets all records, and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.arena.clear();
-        self.parts.fill(EMPTY);
+        self.tails.fill(EMPTY);
         self.counts.fill(Count::default());
         self.has_events = false;
         self.filled = 0;
@@ -198,12 +159,12 @@ impl Buckets {
     /// Whether buckets suit records, given the number of each partition. A bucket that is much larger than the scratch is
     /// read again for each part of its blocks.
     pub(super) fn would_suit(&self, counts: impl Iterator<Item = u32>) -> bool {
-        let mut of_buckets = vec![0; self.parts.len()];
+        let mut of_buckets = vec![0; self.tails.len()];
         for (at, count) in counts.enumerate() {
             of_buckets[at >> self.shift] += u64::from(count);
         }
         let largest = of_buckets.iter().copied().max().unwrap_or_default();
-        largest * self.parts.len() as u64 <= MOST_SKEW * of_buckets.iter().sum::<u64>()
+        largest * self.tails.len() as u64 <= MOST_SKEW * of_buckets.iter().sum::<u64>()
     }
 
     /// Adds a record of fewer than 2^32 - 1 bytes for a partition, counted from the file's first.
@@ -212,13 +173,13 @@ impl Buckets {
         let count = &mut self.counts[at as usize];
         count.entries += 1;
         count.plain += 4 + record.len() as u32;
-        let part = &mut self.parts[(at >> self.shift) as usize];
-        let begin = part.end as usize;
+        let tail = &mut self.tails[(at >> self.shift) as usize];
+        let begin = tail.end as usize;
         let end = begin + ENTRY + record.len();
-        if end > part.limit as usize {
+        if end > tail.limit as usize {
             return self.append(at, at, &[], record);
         }
-        part.end = end as u32;
+        tail.end = end as u32;
         self.arena.bytes[begin..begin + 4].copy_from_slice(&at.to_le_bytes());
         bytes::write_framed(&mut self.arena.bytes[begin + 4..end], record);
         // As in slots.
@@ -241,21 +202,21 @@ impl Buckets {
     fn append(&mut self, at: u32, word: u32, before: &[u8], bytes: &[u8]) {
         // A buffer has fewer than 2^32 bytes.
         let length = (before.len() + bytes.len()) as u32;
-        let part = &mut self.parts[(at >> self.shift) as usize];
+        let tail = &mut self.tails[(at >> self.shift) as usize];
         for mut rest in [&word.to_le_bytes(), &length.to_le_bytes(), before, bytes] {
             while !rest.is_empty() {
-                if part.end == part.limit {
-                    let slot = self.arena.take(part.last, part.end);
-                    if part.first == NONE {
-                        part.first = slot;
+                if tail.end == tail.limit {
+                    let slot = self.arena.take(tail.last, tail.end);
+                    if tail.first == NONE {
+                        tail.first = slot;
                     }
-                    part.last = slot;
-                    (part.end, part.limit) = (self.arena.begin(slot), self.arena.end(slot));
+                    tail.last = slot;
+                    (tail.end, tail.limit) = (self.arena.begin(slot), self.arena.end(slot));
                 }
-                let begin = part.end as usize;
-                let (now, later) = rest.split_at(rest.len().min(part.limit as usize - begin));
+                let begin = tail.end as usize;
+                let (now, later) = rest.split_at(rest.len().min(tail.limit as usize - begin));
                 self.arena.bytes[begin..begin + now.len()].copy_from_slice(now);
-                part.end += now.len() as u32;
+                tail.end += now.len() as u32;
                 rest = later;
             }
         }
@@ -336,27 +297,27 @@ impl Buckets {
             }
             let of = &mut blocks[(at & mask) as usize];
             if word & EVENT != 0 {
-                end_block(of, &mut scratch);
-                begin_block(of, &mut scratch, bytes[0]);
+                of.end_block(&mut scratch);
+                of.begin_block(&mut scratch, bytes[0]);
                 scratch[of.end..of.end + bytes.len() - 1].copy_from_slice(&bytes[1..]);
                 of.end += bytes.len() - 1;
                 of.plain = bytes.len() as u32 - 1;
-                end_block(of, &mut scratch);
+                of.end_block(&mut scratch);
                 return;
             }
             let needed = 4 + bytes.len();
             if u64::from(of.plain) + needed as u64 > u64::from(self.target) {
-                end_block(of, &mut scratch);
+                of.end_block(&mut scratch);
             }
             if of.end == of.begin || of.plain == 0 {
-                begin_block(of, &mut scratch, DATA);
+                of.begin_block(&mut scratch, DATA);
             }
             bytes::write_framed(&mut scratch[of.end..of.end + needed], bytes);
             of.end += needed;
             of.plain += needed as u32;
         });
         for at in range {
-            end_block(&mut blocks[(at & mask) as usize], &mut scratch);
+            blocks[(at & mask) as usize].end_block(&mut scratch);
         }
         (self.blocks, self.scratch) = (blocks, scratch);
     }
@@ -416,15 +377,15 @@ impl Buckets {
 
     /// Calls `each` with the entries of the bucket of `at`: the first word, and the bytes.
     fn scan(&self, at: u32, mut each: impl FnMut(u32, &[u8])) {
-        let part = self.parts[(at >> self.shift) as usize];
-        if part.first == NONE {
+        let tail = self.tails[(at >> self.shift) as usize];
+        if tail.first == NONE {
             return;
         }
-        let mut place = self.arena.place(part.first);
+        let mut place = self.arena.place(tail.first);
         // The beginning of an entry that continues in the next slot.
         let mut begun: Vec<u8> = Vec::new();
-        while place.at != part.end {
-            let mut rest = &self.arena.bytes[self.arena.rest_of_slot(&mut place, part.end)];
+        while place.at != tail.end {
+            let mut rest = &self.arena.bytes[self.arena.rest_of_slot(&mut place, tail.end)];
             while !begun.is_empty() && !rest.is_empty() {
                 let lacking = match length(&begun) {
                     Some(whole) => whole - begun.len(),
@@ -462,24 +423,3 @@ fn length(entry: &[u8]) -> Option<usize> {
     let [.., a, b, c, d] = *entry.first_chunk::<ENTRY>()?;
     Some(ENTRY + u32::from_le_bytes([a, b, c, d]) as usize)
 }
-
-/// Begins a block. Its kind and later its plain size wait in the place of its header.
-fn begin_block(of: &mut Blocks, scratch: &mut [u8], kind: u8) {
-    of.header = of.end;
-    scratch[of.header + 4] = kind;
-    of.end += BlockHeader::SIZE;
-    of.plain = 0;
-}
-
-/// Ends the last block, if it has not ended.
-fn end_block(of: &mut Blocks, scratch: &mut [u8]) {
-    if of.end > of.begin && of.header != ENDED {
-        scratch[of.header..of.header + 4].copy_from_slice(&of.plain.to_le_bytes());
-        let end = of.end.next_multiple_of(8);
-        scratch[of.end..end].fill(0);
-        (of.end, of.plain, of.header) = (end, 0, ENDED);
-    }
-}
-
-/// The header of a block that has ended.
-const ENDED: usize = usize::MAX;

@@ -1,7 +1,8 @@
 //! Where the records of a region go: to slots, to buckets, or packed.
 
 use super::entries::{partition_of, place_of};
-use super::{Buckets, RECORD_CHARGE, Slots, SortBuffer};
+use super::sizes::RECORD_CHARGE;
+use super::{Buckets, Slots, SortBuffer};
 use std::hash::Hash;
 use std::sync::OnceLock;
 

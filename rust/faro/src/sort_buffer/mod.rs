@@ -8,14 +8,16 @@
 //! written. The first records of a region are packed, and show how long records are. Slots are left for good when they
 //! get what they cannot hold: an event, or a record for several partitions. What follows in that region is packed again.
 //!
-//! Where partitions are too many for slots, their records go to buckets of neighbouring partitions, in the order of calls. They stay
-//! there whatever else comes; only records for several partitions are packed.
+//! Where partitions are too many for slots, their records go to buckets of neighbouring partitions, in the order of
+//! calls. They stay there whatever else comes; only records for several partitions are packed.
 
 mod arena;
+mod bucket_blocks;
 mod buckets;
 mod choice;
 mod entries;
 mod packed;
+mod sizes;
 mod slots;
 #[cfg(test)]
 mod tests;
@@ -23,14 +25,12 @@ mod tests;
 pub(crate) use buckets::Buckets;
 pub(crate) use entries::PartitionRecords;
 pub(crate) use packed::Packed;
-pub(crate) use slots::{Pieces, Slots, Walk, sorting_memory};
+pub(crate) use sizes::{RECORD_CHARGE, sorting_memory};
+pub(crate) use slots::{Pieces, Slots, Walk};
 
 use entries::{Entries, Sorter, partition_of, place_of, window};
 use std::collections::HashMap;
 use std::hash::Hash;
-
-/// The charge of a record beyond its bytes, for its length and its entry (SRT-1).
-pub(crate) const RECORD_CHARGE: u64 = 12;
 
 /// A record or event in the buffer.
 #[derive(Debug, PartialEq, Eq)]

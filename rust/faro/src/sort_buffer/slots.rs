@@ -4,6 +4,7 @@
 //! records with their lengths, zeros up to a multiple of 8. A header never continues in the next slot; a payload may.
 
 use super::arena::{Arena, NONE, Place};
+use super::sizes::sorting_memory;
 use crate::block::BlockHeader;
 use crate::bytes::{self, CACHE_LINE, PayloadSum, Seal, pad8};
 
@@ -24,7 +25,7 @@ const ALL_SUMMED: u64 = 1 << 20;
 
 /// Where the next record of a partition goes. It is small, since all of them should stay in the cache.
 #[derive(Clone, Copy, Debug, Default)]
-struct Part {
+struct Tail {
     /// The end of its bytes in the arena.
     end: u32,
     /// The end of the room for records that need neither a new slot nor a new block.
@@ -71,7 +72,7 @@ pub(crate) struct Slots {
     sums: bool,
     /// The room in a slot below which a block begins in the next one.
     least_room: u32,
-    parts: Vec<Part>,
+    tails: Vec<Tail>,
     chains: Vec<Chain>,
 }
 
@@ -96,7 +97,7 @@ fn plan(partition_count: u32, capacity: u64, target: u32, alone: bool) -> Option
     let partitions = u64::from(partition_count);
     let most = sorting_memory(capacity);
     let smallest = SMALLEST_SLOT.min(capacity / 64).max(64).next_power_of_two();
-    let tables = (size_of::<Part>() + size_of::<Chain>()) as u64;
+    let tables = (size_of::<Tail>() + size_of::<Chain>()) as u64;
     // Two blocks in a row have more than the target.
     let blocks = 2 * capacity / u64::from(target.max(1)) + partitions;
     let fits = |slot: u64, of_block: u64| {
@@ -126,11 +127,6 @@ fn slot_of_block(target: u32) -> u64 {
     BlockHeader::SIZE as u64 + pad8(target)
 }
 
-/// The memory for sorting beside a buffer, in bytes.
-pub(crate) fn sorting_memory(capacity: u64) -> u64 {
-    (capacity / 2).min(8 << 20)
-}
-
 impl Slots {
     /// Empty slots without memory, if they suit the buffer. If blocks will be `compressed`, their plain bytes are not
     /// summed, and each is in one piece if possible.
@@ -147,7 +143,7 @@ impl Slots {
             target,
             sums: !compressed && u64::from(partition_count) * u64::from(SUMMED) <= ALL_SUMMED,
             least_room: least_room as u32,
-            parts: vec![Part::default(); partition_count as usize],
+            tails: vec![Tail::default(); partition_count as usize],
             chains: vec![Chain::default(); partition_count as usize],
         })
     }
@@ -174,7 +170,7 @@ impl Slots {
 
     /// Forgets all records, and keeps the memory.
     pub(super) fn clear(&mut self) {
-        self.parts.fill(Part::default());
+        self.tails.fill(Tail::default());
         self.chains.fill(Chain::default());
         self.arena.clear();
     }
@@ -186,25 +182,25 @@ impl Slots {
 
     /// The number of records of a partition.
     pub(crate) fn records_of(&self, at: u32) -> u64 {
-        u64::from(self.parts[at as usize].records)
+        u64::from(self.tails[at as usize].records)
     }
 
     /// The number of records.
     pub(super) fn records(&self) -> u64 {
-        self.parts.iter().map(|part| u64::from(part.records)).sum()
+        self.tails.iter().map(|tail| u64::from(tail.records)).sum()
     }
 
     /// Adds a record of fewer than 2^32 - 1 bytes for a partition, counted from the file's first.
     #[inline(always)]
     pub(super) fn push(&mut self, at: u32, record: &[u8]) {
-        let part = &mut self.parts[at as usize];
-        let begin = part.end as usize;
+        let tail = &mut self.tails[at as usize];
+        let begin = tail.end as usize;
         let end = begin + 4 + record.len();
-        if end > part.limit as usize {
+        if end > tail.limit as usize {
             return self.push_slowly(at, record);
         }
-        part.end = end as u32;
-        part.records += 1;
+        tail.end = end as u32;
+        tail.records += 1;
         bytes::write_framed(&mut self.arena.bytes[begin..end], record);
         // The next record of this partition comes after those of others, which take its lines from the cache.
         bytes::prefetch_to_write(&self.arena.bytes, end + 2 * CACHE_LINE - 1);
@@ -229,33 +225,33 @@ impl Slots {
         self.append(at, record);
         self.sum(at);
         let slot_end = self.slot_end(at);
-        let (part, chain) = (&mut self.parts[at as usize], &self.chains[at as usize]);
-        part.records += 1;
+        let (tail, chain) = (&mut self.tails[at as usize], &self.chains[at as usize]);
+        tail.records += 1;
         let block_end = u64::from(chain.mark) + u64::from(self.target.saturating_sub(chain.plain));
         let limit = u64::from(slot_end).min(block_end);
-        part.limit = match self.sums {
-            true => limit.min(u64::from(part.end) + u64::from(SUMMED)) as u32,
+        tail.limit = match self.sums {
+            true => limit.min(u64::from(tail.end) + u64::from(SUMMED)) as u32,
             false => limit as u32,
         };
     }
 
     /// Sums what has come to the open block, if blocks are summed as they grow.
     fn sum(&mut self, at: u32) {
-        let (part, chain) = (&self.parts[at as usize], &mut self.chains[at as usize]);
+        let (tail, chain) = (&self.tails[at as usize], &mut self.chains[at as usize]);
         if self.sums && chain.header != NONE {
             chain
                 .sum
-                .update(&self.arena.bytes[chain.summed as usize..part.end as usize]);
-            chain.summed = part.end;
+                .update(&self.arena.bytes[chain.summed as usize..tail.end as usize]);
+            chain.summed = tail.end;
         }
     }
 
     /// The plain bytes of the open block; 0 if none is open, for a block has a record.
     fn plain(&self, at: u32) -> u32 {
-        let (part, chain) = (&self.parts[at as usize], &self.chains[at as usize]);
+        let (tail, chain) = (&self.tails[at as usize], &self.chains[at as usize]);
         match chain.header {
             NONE => 0,
-            _ => chain.plain + (part.end - chain.mark),
+            _ => chain.plain + (tail.end - chain.mark),
         }
     }
 
@@ -265,39 +261,39 @@ impl Slots {
     }
 
     fn begin_block(&mut self, at: u32) {
-        if !self.holds(at) || self.slot_end(at) - self.parts[at as usize].end < self.least_room {
+        if !self.holds(at) || self.slot_end(at) - self.tails[at as usize].end < self.least_room {
             self.add_slot(at);
         }
-        let (part, chain) = (&mut self.parts[at as usize], &mut self.chains[at as usize]);
-        chain.header = part.end;
-        part.end += BlockHeader::SIZE as u32;
-        (chain.plain, chain.mark) = (0, part.end);
-        (chain.sum, chain.summed) = (PayloadSum::default(), part.end);
+        let (tail, chain) = (&mut self.tails[at as usize], &mut self.chains[at as usize]);
+        chain.header = tail.end;
+        tail.end += BlockHeader::SIZE as u32;
+        (chain.plain, chain.mark) = (0, tail.end);
+        (chain.sum, chain.summed) = (PayloadSum::default(), tail.end);
     }
 
     /// Ends the open block of a partition, if there is one. Its plain size and its sum wait in the place of its header.
     pub(crate) fn end_block(&mut self, at: u32) {
         self.sum(at);
         let plain = self.plain(at);
-        let (part, chain) = (&mut self.parts[at as usize], &mut self.chains[at as usize]);
+        let (tail, chain) = (&mut self.tails[at as usize], &mut self.chains[at as usize]);
         let header = std::mem::replace(&mut chain.header, NONE) as usize;
         if plain > 0 {
             self.arena.bytes[header..header + 4].copy_from_slice(&plain.to_le_bytes());
             self.arena.bytes[header + 4..header + 8].copy_from_slice(&chain.sum.to_le_bytes());
-            let padded = part.end.next_multiple_of(8);
-            self.arena.bytes[part.end as usize..padded as usize].fill(0);
-            (part.end, part.limit) = (padded, 0);
+            let padded = tail.end.next_multiple_of(8);
+            self.arena.bytes[tail.end as usize..padded as usize].fill(0);
+            (tail.end, tail.limit) = (padded, 0);
         }
     }
 
     /// Appends bytes to the open block, from slot to slot.
     fn append(&mut self, at: u32, mut bytes: &[u8]) {
         loop {
-            let begin = self.parts[at as usize].end as usize;
+            let begin = self.tails[at as usize].end as usize;
             let room = self.slot_end(at) as usize - begin;
             let (now, later) = bytes.split_at(room.min(bytes.len()));
             self.arena.bytes[begin..begin + now.len()].copy_from_slice(now);
-            self.parts[at as usize].end += now.len() as u32;
+            self.tails[at as usize].end += now.len() as u32;
             if later.is_empty() {
                 return;
             }
@@ -309,23 +305,23 @@ impl Slots {
     /// Adds a slot to the chain of a partition.
     fn add_slot(&mut self, at: u32) {
         self.sum(at);
-        let (part, chain) = (&mut self.parts[at as usize], &mut self.chains[at as usize]);
-        let slot = self.arena.take(chain.last, part.end);
+        let (tail, chain) = (&mut self.tails[at as usize], &mut self.chains[at as usize]);
+        let slot = self.arena.take(chain.last, tail.end);
         let begin = self.arena.begin(slot);
         if chain.first == NONE {
             chain.first = slot;
         }
-        chain.plain += part.end - chain.mark;
+        chain.plain += tail.end - chain.mark;
         (chain.mark, chain.summed, chain.last) = (begin, begin, slot);
-        (part.end, part.limit) = (begin, 0);
+        (tail.end, tail.limit) = (begin, 0);
     }
 
     /// The place before the first block of a partition that has records.
     pub(crate) fn walk(&self, at: u32) -> Walk {
-        let (part, chain) = (&self.parts[at as usize], &self.chains[at as usize]);
+        let (tail, chain) = (&self.tails[at as usize], &self.chains[at as usize]);
         Walk {
             place: self.arena.place(chain.first),
-            end: if chain.header == NONE { part.end } else { chain.header },
+            end: if chain.header == NONE { tail.end } else { chain.header },
         }
     }
 

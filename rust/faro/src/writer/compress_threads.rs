@@ -93,9 +93,11 @@ pub(super) fn write_own(
         let (done, made) = channel();
         for block_builder in others {
             let (queue, done) = (&queue, done.clone());
-            Builder::new()
-                .spawn_scoped(scope, move || work(block_builder, source, queue, &done))
-                .map_err(|error| Error::bare(ErrorCode::Io, "a thread that compresses", error.to_string()))?;
+            let started = Builder::new().spawn_scoped(scope, move || work(block_builder, source, queue, &done));
+            if started.is_err() {
+                // The system refuses more. Those that there are make the units, if need be the caller's alone.
+                break;
+            }
         }
         drop(done);
         Director {

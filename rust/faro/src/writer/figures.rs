@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 /// What a writer has done so far, and what it holds: [`crate::Writer::figures`]. Sizes are in bytes.
 ///
 /// They are counted where a region ends or a file is appended to, not for each record: the records in the sort buffer are
-/// not in them yet, nor is a region that was given up.
+/// not in them yet, nor is a region that was given up. A region that another thread writes (the option `double_buffer`) is
+/// counted by the next call that waits for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WriterFigures {
@@ -25,7 +26,7 @@ pub struct WriterFigures {
     pub stored_bytes: u64,
     /// The bytes appended to the files, all together.
     pub file_bytes: u64,
-    /// The time in calls that ended regions, from sorting to writing; of a region writer, the time in
+    /// The time in ending regions, from sorting to writing, in whatever thread; of a region writer, the time in
     /// [`end`](crate::RegionWriter::end).
     pub region_time: Duration,
     /// The time in compression, of all threads together. Only with the option [`crate::WriterOptions::timed`], else zero.

@@ -1,8 +1,8 @@
 //! Whether a writer may go on (spec, WRT-6, WRT-10, WRT-11), and who has what writes its regions.
 
+use super::handed_over::{HandedOver, Written, lost};
 use super::output_writer::{State, Writer};
 use super::region_builder::RegionBuilder;
-use super::region_thread::lost;
 use crate::error::{Error, Result};
 
 impl Writer {
@@ -55,12 +55,22 @@ impl Writer {
         self.plain = if out_of_order { 0..0 } else { self.plain_shared.clone() };
     }
 
-    /// Waits for the region that a thread writes, if one does. Its error is final.
+    /// Waits for the region that another thread writes, if one does. Its error is final.
     pub(super) fn settle(&mut self) -> Result<()> {
-        let Some(thread) = self.region_thread.as_mut().filter(|_| self.builder.is_none()) else {
+        self.settle_by(HandedOver::wait)
+    }
+
+    /// As [`Writer::settle`], for an output that is given up.
+    pub(super) fn settle_to_discard(&mut self) {
+        // A region that failed leaves nothing that is not discarded.
+        let _ = self.settle_by(HandedOver::give_up);
+    }
+
+    fn settle_by(&mut self, wait: impl FnOnce(&mut HandedOver) -> Result<Written>) -> Result<()> {
+        let Some(handed_over) = self.handed_over.as_mut().filter(|_| self.builder.is_none()) else {
             return Ok(());
         };
-        let settled = thread.wait().and_then(|written| {
+        let settled = wait(handed_over).and_then(|written| {
             self.builder = Some(written.builder);
             self.other_buffer = Some(written.buffer);
             self.region_time += written.time;
@@ -70,7 +80,7 @@ impl Writer {
         self.final_fault(settled)
     }
 
-    /// What writes regions, after the region that a thread writes.
+    /// What writes regions, after the region that another thread writes.
     pub(super) fn builder(&mut self) -> Result<&mut RegionBuilder> {
         self.settle()?;
         self.builder.as_mut().ok_or_else(lost)

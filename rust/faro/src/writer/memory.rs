@@ -50,9 +50,10 @@ impl WriterOptions {
     /// - partitions: 128 P
     /// - blocks: 4 B, with T > 1 4 B (T + 1); with Zstandard 4 M each
     ///
-    /// With `double_buffer`, the sort buffers take up to twice `buffer_size`. An event takes up to 12 bytes of the sort buffer beyond its charge (SRT-1), and a record with framing arrow up to 20;
-    /// they are asked for. A record or block that is larger than B takes its size three times more while it is written. So do dictionaries,
-    /// and the blocks of a region writer in a storage until the region ends.
+    /// With `double_buffer`, the sort buffers take up to twice `buffer_size`. An event takes up to 12 bytes of the sort buffer
+    /// beyond its charge (SRT-1), and a record with framing arrow up to 20; they are asked for. A record or block that is
+    /// larger than B takes its size three times more while it is written. So do dictionaries, and the blocks of a region
+    /// writer in a storage until the region ends.
     ///
     /// ```
     /// let options = faro::WriterOptions::new(100).buffer_size(30 << 20);

@@ -61,7 +61,7 @@ pub struct WriterOptions {
     pub buffer_size: u64,
     /// The engine's memory, if it has a budget. With the first record, the writer asks for its working memory
     /// ([`WriterOptions::working_memory`]), and holds that until its end. The sort buffer asks as it grows, up to
-    /// `buffer_size`. If it is refused, the writer ends the region, gives the sort buffer back, and tries again; if it is
+    /// `buffer_size`, or twice that with `double_buffer`. If it is refused, the writer ends the region, gives the sort buffer back, and tries again; if it is
     /// refused then too, the call fails with `io`, the record is not taken, and the call may be repeated. None by default.
     pub memory_budget: Option<Arc<dyn MemoryBudget>>,
     /// How data blocks are compressed; not at all by default.
@@ -69,14 +69,13 @@ pub struct WriterOptions {
     /// The compression level of Zstandard, 1 to 19; 1 by default.
     pub level: i32,
     /// How many threads compress, 1 to 64. The caller's thread is one of them: it starts the others for each region, and
-    /// builds blocks too while it has none to write. The files are the same byte for byte. Each thread
-    /// takes about 1 MiB, and sorting takes 4 bytes for each record, in addition to the sort buffer. More than 1 is
-    /// useful only with a codec.
+    /// builds blocks too while it has none to write. The files are the same byte for byte. Each thread takes memory: see
+    /// [`WriterOptions::working_memory`]. More than 1 is useful only with a codec.
     pub compress_threads: usize,
-    /// Whether another thread writes a full sort buffer while the caller fills a second one; false by default. It is one of
-    /// `executor`, or the writer's own. The files are the same byte for byte. The writer takes up to `buffer_size` and the memory for sorting once
-    /// more. An error of that thread comes with a later call, at the latest with [`crate::Writer::finish`]. It does not
-    /// apply to Arrow's batches.
+    /// Whether another thread writes a full sort buffer while the caller fills a second one; false by default. The thread is
+    /// one of `executor`, or the writer's own. The files are the same byte for byte. The writer takes up to `buffer_size`
+    /// and the memory for sorting once more; with a budget that grants one buffer, it waits instead. An error comes with a
+    /// later call, at the latest with [`crate::Writer::finish`]. It does not apply to Arrow's batches.
     pub double_buffer: bool,
     /// The engine's threads, one of which writes a full sort buffer with `double_buffer`; a thread of the writer's own by
     /// default.

@@ -2,6 +2,7 @@
 
 use super::extents::oversized;
 use super::figures::WriterFigures;
+use super::handed_over::HandedOver;
 use super::memory::{COUNTED_SURPLUS, EVENT_SURPLUS, Memory, Room};
 use super::options::WriterOptions;
 use super::options::check_kind;
@@ -9,7 +10,6 @@ use super::output::Target;
 use super::owner::{MemberBits, Owner};
 use super::region::Shape;
 use super::region_builder::RegionBuilder;
-use super::region_thread::RegionThread;
 use super::summary::To;
 use crate::block::framing;
 use crate::block::{DATA, EVENT};
@@ -33,11 +33,11 @@ use std::time::Duration;
 /// call except [`Writer::abort`] returns the same error.
 pub struct Writer {
     pub(super) options: WriterOptions,
-    /// Absent while `region_thread` has it. [`Writer::builder`] waits for it.
+    /// Absent while `handed_over` has it. [`Writer::builder`] waits for it.
     pub(super) builder: Option<RegionBuilder>,
     pub(super) buffer: SortBuffer<MemberBits>,
-    /// With the option `double_buffer`: the thread that writes a region, once one was full, and the other sort buffer.
-    pub(super) region_thread: Option<RegionThread>,
+    /// With the option `double_buffer`, once a buffer was full: the threads that write regions, and the other sort buffer.
+    pub(super) handed_over: Option<HandedOver>,
     pub(super) other_buffer: Option<SortBuffer<MemberBits>>,
     /// The figures of the builder while it is absent.
     pub(super) figures_before: WriterFigures,
@@ -116,7 +116,7 @@ impl Writer {
             shape: builder.shape,
             builder: Some(builder),
             buffer: new_buffer(&options),
-            region_thread: None,
+            handed_over: None,
             other_buffer: None,
             figures_before: WriterFigures::default(),
             memory: Memory::new(&options),
@@ -405,8 +405,7 @@ impl Writer {
         self.check_process()?;
         self.region_open = false;
         if !matches!(self.state, State::Finished) {
-            // A region that failed leaves nothing that is not discarded.
-            let _ = self.settle();
+            self.settle_to_discard();
             if let Some(builder) = &mut self.builder {
                 builder.output().discard();
                 builder.forget_regions();

@@ -1,10 +1,10 @@
 //! How a writer gets room for records, ends regions, and gives memory back.
 
 use super::figures::WriterFigures;
+use super::handed_over::{Full, HandedOver, lost, write_traced};
 use super::memory::{Room, STEP};
 use super::output_writer::{State, Writer, new_buffer};
 use super::region_builder::RegionBuilder;
-use super::region_thread::{Full, RegionThread, lost, write_traced};
 use super::trace::Span;
 use crate::error::{Error, Result};
 use crate::limits::out_of_memory;
@@ -98,7 +98,7 @@ impl Writer {
         self.guarded(|_| closed)
     }
 
-    /// Closes the region that a full sort buffer holds. With the option `double_buffer` a thread writes it, and an error
+    /// Closes the region that a full sort buffer holds. With the option `double_buffer` another thread writes it, and an error
     /// comes with a later call.
     pub(super) fn close_full_region(&mut self) -> Result<()> {
         if !self.options.double_buffer {
@@ -106,10 +106,10 @@ impl Writer {
         }
         self.decide_paired()?;
         self.settle()?;
-        if self.region_thread.is_none() {
-            self.region_thread = RegionThread::start(self.options.executor.as_ref());
+        if self.handed_over.is_none() {
+            self.handed_over = HandedOver::new(self.options.executor.as_ref());
         }
-        let Some(thread) = &mut self.region_thread else {
+        let Some(handed_over) = &mut self.handed_over else {
             // This one writes, if the system refuses another.
             return self.close_region();
         };
@@ -118,7 +118,7 @@ impl Writer {
         let empty = self.other_buffer.take();
         let empty = empty.unwrap_or_else(|| new_buffer(&self.options));
         let buffer = std::mem::replace(&mut self.buffer, empty);
-        thread.hand_over(Full { builder, buffer });
+        handed_over.begin(Full { builder, buffer });
         self.memory.sort_buffer_is_handed_over();
         self.know_plain();
         Ok(())
@@ -138,7 +138,7 @@ impl Writer {
         result
     }
 
-    /// What the writer has done so far, at any time, even after its end.
+    /// What the writer has done so far, at any time, even after its end. It never waits.
     ///
     /// ```
     /// # fn main() -> faro::Result<()> {
@@ -172,7 +172,7 @@ impl Writer {
         if let Some(builder) = &mut self.builder {
             builder.free();
         }
-        self.region_thread = None;
+        self.handed_over = None;
         self.memory.end();
     }
 }

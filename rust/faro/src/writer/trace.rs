@@ -48,6 +48,34 @@ impl Span {
     }
 }
 
+/// What decides where spans go: the subscriber and the span of a thread, for work that another thread does.
+pub(super) struct Parent {
+    #[cfg(feature = "tracing")]
+    subscriber: tracing::Dispatch,
+    #[cfg(feature = "tracing")]
+    span: tracing::Span,
+}
+
+impl Parent {
+    /// That of this thread.
+    pub(super) fn here() -> Parent {
+        Parent {
+            #[cfg(feature = "tracing")]
+            subscriber: tracing::dispatcher::get_default(Clone::clone),
+            #[cfg(feature = "tracing")]
+            span: tracing::Span::current(),
+        }
+    }
+
+    /// Runs work in it.
+    pub(super) fn run<T>(self, work: impl FnOnce() -> T) -> T {
+        #[cfg(feature = "tracing")]
+        return tracing::dispatcher::with_default(&self.subscriber, || self.span.in_scope(work));
+        #[cfg(not(feature = "tracing"))]
+        work()
+    }
+}
+
 /// An event of a failure that is final for the writer.
 #[cfg(feature = "tracing")]
 pub(super) fn fault(error: &Error) {

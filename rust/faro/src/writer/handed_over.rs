@@ -1,10 +1,11 @@
-//! Another thread writes a region while the caller fills a second sort buffer (the option `double_buffer`).
+//! A region that another thread writes while the caller fills a second sort buffer (the option `double_buffer`).
 
-use super::executor::{Executor, OwnThread};
+use super::executor::Executor;
 use super::extents::write_region;
+use super::own_thread::OwnThread;
 use super::owner::MemberBits;
 use super::region_builder::RegionBuilder;
-use super::trace::Span;
+use super::trace::{Parent, Span};
 use crate::error::{Error, ErrorCode, Result};
 use crate::sort_buffer::SortBuffer;
 use crate::storage::publishing::Birth;
@@ -27,8 +28,8 @@ pub(super) struct Written {
     pub time: Duration,
 }
 
-/// The thread, and the region that it has.
-pub(super) struct RegionThread {
+/// The threads that write regions, and the region that was handed over to them, if there is one.
+pub(super) struct HandedOver {
     region: Option<Region>,
     /// Dropped after the region, which its thread may have begun.
     executor: Arc<dyn Executor>,
@@ -43,48 +44,63 @@ struct Region {
     written: Mutex<Receiver<Written>>,
 }
 
-impl RegionThread {
+impl HandedOver {
     /// The engine's threads, or one of the writer's own; none if the system refuses one.
-    pub(super) fn start(lent: Option<&Arc<dyn Executor>>) -> Option<RegionThread> {
+    pub(super) fn new(lent: Option<&Arc<dyn Executor>>) -> Option<HandedOver> {
         let executor = match lent {
             Some(lent) => lent.clone(),
             None => Arc::new(OwnThread::start()?),
         };
-        Some(RegionThread {
+        Some(HandedOver {
             region: None,
             executor,
             born: Birth::here(),
         })
     }
 
-    /// Hands a region over. [`RegionThread::wait`] returns it.
-    pub(super) fn hand_over(&mut self, region: Full) {
+    /// Hands a region over. [`HandedOver::wait`] returns it.
+    pub(super) fn begin(&mut self, region: Full) {
         let full = Arc::new(Mutex::new(Some(region)));
         let (done, written) = channel();
         self.region = Some(Region {
             full: full.clone(),
             written: Mutex::new(written),
         });
+        let parent = Parent::here();
         self.executor.execute(Box::new(move || {
             if let Some(region) = take(&full) {
                 // No one waits for it if the writer was dropped.
-                let _ = done.send(write(region));
+                let _ = done.send(parent.run(|| write(region)));
             }
         }));
     }
 
     /// Waits for the region that was handed over, or writes it if that has not begun.
     pub(super) fn wait(&mut self) -> Result<Written> {
+        self.wait_or(write)
+    }
+
+    /// As [`HandedOver::wait`], for an output that is given up: writing that has not begun does not begin.
+    pub(super) fn give_up(&mut self) -> Result<Written> {
+        self.wait_or(|Full { builder, buffer }| Written {
+            builder,
+            buffer,
+            result: Ok(()),
+            time: Duration::ZERO,
+        })
+    }
+
+    fn wait_or(&mut self, unbegun: impl FnOnce(Full) -> Written) -> Result<Written> {
         let Region { full, written } = self.region.take().ok_or_else(lost)?;
         if let Some(region) = take(&full) {
-            return Ok(write(region));
+            return Ok(unbegun(region));
         }
         let written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
         written.recv().map_err(|_| lost())
     }
 }
 
-impl Drop for RegionThread {
+impl Drop for HandedOver {
     fn drop(&mut self) {
         let Some(region) = self.region.take() else { return };
         if !self.born.is_here() {
@@ -130,5 +146,5 @@ pub(super) fn write_traced(builder: &mut RegionBuilder, buffer: &mut SortBuffer<
 }
 
 pub(super) fn lost() -> Error {
-    Error::bare(ErrorCode::Io, "a thread that writes a region", "it panicked")
+    Error::bare(ErrorCode::Io, "a region that is written", "the writing panicked")
 }
