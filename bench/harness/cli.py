@@ -54,20 +54,29 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--machine", metavar="NAME", help="the name of the machine's results; default from its processor's name"
     )
-    parser.add_argument("--into", type=Path, default=machine.REPOSITORY, help="the folder of the page and its plots")
-    parser.add_argument("--keep", action="store_true", help="keep the results of the parts that are not run")
+    parser.add_argument(
+        "--into",
+        type=Path,
+        default=machine.REPOSITORY,
+        help="the folder of the page and its plots; default the repository",
+    )
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="keep this machine's results of the parts that are not run; without it they are removed",
+    )
     parser.add_argument(
         "--case",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="only cells with this value, as in --case codec=none; repeatable; with --keep the other cells stay",
+        help="only cells with this value, as in --case codec=none; if several, all hold; with --keep other cells stay",
     )
     parser.add_argument(
         "--turns",
         type=int,
         metavar="N",
-        help="start each cell's programs N times, not once to three times: what differs by little needs many",
+        help="how often each cell's programs are started; default 1 to 3, by part; small differences need more",
     )
     parser.add_argument("--page-only", action="store_true", help="measure nothing, make the page again")
     parser.add_argument(

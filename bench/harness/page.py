@@ -29,7 +29,7 @@ def page(benches: Mapping[str, Bench], diary: str, plots: Mapping[str, Sequence[
     judged = {name: [one.judge(found) for one in targets()] for name, found in results.items()}
     pieces = [_head(benches), "## Machines\n\n" + _machines(benches, results), "## How to read it\n\n" + _READING]
     pieces.append(
-        "## Targets\n\nIn each cell of a grid; the figure is of the cell that is furthest below its target, or nearest to it.\n\n"
+        "## Targets\n\nEach row is a grid of cells. Shown is the cell that is furthest below its target, or nearest to it, then the median, and how many cells miss the target.\n\n"
     )
     pieces[-1] += _targets(judged)
     pieces.append("## Where Faro misses a target, and why\n\n" + _missed(judged, explanations(diary)))
@@ -67,7 +67,7 @@ def _machines(benches: Mapping[str, Bench], results: Mapping[str, Results]) -> s
                 f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_bytes'] / 2**30:.0f} GiB",
                 f"{statistics.median(copies) / 1e9:.0f} GB/s" if copies else "",
                 f"{machine['kernel'].split('-')[0]}, {machine['filesystem'].split(' ')[0]}",
-                f"{bench['date'][:10]}, {bench['commit'][:8]}{' changed' if bench['changed'] else ''}",
+                f"{bench['date'][:10]}, {bench['commit'][:8]}{', with uncommitted changes' if bench['changed'] else ''}",
             )
         )
     return table(["results", "machine", "`memcpy`", "system", "last run"], rows)

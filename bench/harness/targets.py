@@ -113,7 +113,7 @@ def _heap(results: Results) -> Verdict:
         peer = results.peer(line, *FLINK_JOB)
         if peer and "peak_heap_bytes" in line.figures and "peak_heap_bytes" in peer.figures:
             mine, theirs = (float(one.figures["peak_heap_bytes"]) for one in (line, peer))
-            found.append((mine / theirs, f"{mine / 1e6:,.0f} of {theirs / 1e6:,.0f} MB in {line.case['job']}"))
+            found.append((mine / theirs, f"{mine / 1e6:,.0f} MB, Flink {theirs / 1e6:,.0f} MB in {line.case['job']}"))
     return (max(found)[0] <= 1, max(found)[1]) if found else NOT_MEASURED
 
 
@@ -242,7 +242,7 @@ def targets() -> Iterator[Target]:
     yield Target("many-partitions", "10,000 partitions cost at most 1.5 times the time of 64", _many_partitions)
     yield Target(
         "index-bytes", "Index: at most 4.2 bytes for each region and partition",
-        figure("index", "bytes_per_entry", 4.2),
+        figure("index", "bytes_per_entry", 4.2, " bytes"),
     )  # fmt: skip
     yield Target(
         "index-open", "Opening P=100000 with 100 regions: at most 50 ms",
@@ -250,7 +250,7 @@ def targets() -> Iterator[Target]:
     )  # fmt: skip
     yield Target(
         "broadcast", "A broadcast to 10,000 costs at most 1.05 times writing to one",
-        figure("broadcast", "worst_ratio", 1.05),
+        figure("broadcast", "worst_ratio", 1.05, " times"),
     )  # fmt: skip
     yield Target("small-blocks", "Zstandard, P=10000, dictionaries: 1 GiB in 470 MB at 150 MB/s", _small_blocks)
     yield Target(
@@ -261,4 +261,4 @@ def targets() -> Iterator[Target]:
     yield Target("flink-jobs", "Flink's jobs: 0.98 of its sort shuffle", _jobs(0.98))
     yield Target("flink-shuffle-bound", "Jobs that do little else than shuffle: 1.1", _jobs(1.1, *SHUFFLE_BOUND))
     yield Target("flink-heap", f"Peak heap in jobs at parallelism {WIDE}: at most Flink's", _heap)
-    yield Target("memory", "Rust's memory beside the sort buffer: at most 16 MiB", _memory)
+    yield Target("memory", "Rust's memory beside the sort buffer, measured: at most 16 MiB", _memory)

@@ -82,16 +82,42 @@ fn a_flush_waits_and_gives_both_buffers_back() {
     assert_eq!(budget.held(), 0);
 }
 
-/// A budget that refuses the second buffer: the writer waits for the first one, and goes on.
+/// A budget grants the second buffer whole or not at all: part of one would make regions shorter. The
+/// writer asks once.
 #[test]
-fn a_budget_for_one_buffer_is_enough() {
-    let options = two_buffers();
-    let budget = Limited::new(options.working_memory() + (1 << 20));
-    let mut writer = Writer::create_in(MemoryDestination::new("out"), options.memory_budget(budget.clone())).unwrap();
-    fill(&mut writer, 5).unwrap();
-    let (_, reader) = writer.finish_and_open(ReaderOptions::default()).unwrap();
-    assert_eq!(records(&reader), 5000);
-    assert_eq!(budget.held(), 0);
+fn a_budget_for_one_buffer_and_a_half_makes_the_same_regions() {
+    let options = two_buffers().buffer_size(4 << 20);
+    for (mib, double_buffered) in [(4, 0), (6, 0), (8, 4)] {
+        let budget = Limited::new(options.working_memory() + (mib << 20));
+        let with_budget = options.clone().memory_budget(budget.clone());
+        let mut writer = Writer::create_in(MemoryDestination::new("out"), with_budget).unwrap();
+        fill(&mut writer, 20).unwrap();
+        let (summary, reader) = writer.finish_and_open(ReaderOptions::default()).unwrap();
+        assert_eq!((summary.regions, records(&reader)), (5, 20_000), "{mib}");
+        let figures = writer.figures();
+        assert!(figures.double_buffered <= double_buffered, "{figures:?}");
+        assert_eq!(figures.memory_refusals, u64::from(double_buffered == 0), "{mib}");
+        assert_eq!(budget.held(), 0);
+    }
+}
+
+/// A writer that failed holds no memory, whether it is dropped or not.
+#[test]
+fn a_fault_gives_the_memory_back() {
+    let sound = Flawed::new(None);
+    let mut writer = Writer::create_in(sound.clone(), two_buffers()).unwrap();
+    fill(&mut writer, 40).unwrap();
+    let first = sound.calls().iter().position(|call| call.contains("append")).unwrap();
+    drop(writer);
+    for double_buffer in [false, true] {
+        let budget = Limited::new(u64::MAX);
+        let flawed = Flawed::new(Some((first, Flaw::Refused(ErrorKind::StorageFull))));
+        let options = two_buffers().double_buffer(double_buffer).memory_budget(budget.clone());
+        let mut writer = Writer::create_in(flawed, options).unwrap();
+        let first = fill(&mut writer, 40).and_then(|()| writer.flush()).unwrap_err();
+        assert_eq!((writer.memory_used(), budget.held()), (0, 0), "{double_buffer}");
+        assert_eq!(writer.finish().unwrap_err().to_string(), first.to_string());
+    }
 }
 
 fn records(reader: &Reader) -> usize {
@@ -137,6 +163,11 @@ fn an_executor_may_be_late_or_lose_work() {
         fill(&mut writer, 5).unwrap();
         let (summary, reader) = writer.finish_and_open(ReaderOptions::default()).unwrap();
         assert_eq!((summary.regions, records(&reader)), (5, 5000), "{does:?}");
+        match does {
+            Does::Drops | Does::IsLate => assert_eq!(writer.figures().double_buffered, 0, "{does:?}"),
+            Does::RunsAtOnce => assert_eq!(writer.figures().double_buffered, 4),
+            Does::Runs => {}
+        }
         let late = std::mem::take(&mut *engine.work.lock().unwrap());
         assert_eq!(late.len(), if matches!(does, Does::IsLate) { 4 } else { 0 });
         late.into_iter().for_each(|work| work());

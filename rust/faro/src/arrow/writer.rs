@@ -274,6 +274,9 @@ impl ArrowWriter {
 
     fn fail(&mut self, error: Error) -> Error {
         self.state = State::Failed(error.clone());
+        self.own = OwnRows::default();
+        self.shared = Vec::new();
+        self.grants.shrink_to(0);
         error
     }
 

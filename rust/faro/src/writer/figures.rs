@@ -18,6 +18,9 @@ pub struct WriterFigures {
     /// Regions that ended because a record did not fit into the sort buffer, or the budget refused memory for it. The
     /// order of calls (SRT-4), a flush, and a record that is larger than the buffer end others.
     pub spills: u64,
+    /// Regions that another thread wrote, with the option `double_buffer`. The others, the caller's thread wrote: those that
+    /// ended for another reason than a full buffer, or whose work an executor had not begun when the writer needed it.
+    pub double_buffered: u64,
     /// Partition blocks: data and events.
     pub blocks: u64,
     /// The plain bytes of partition blocks, events included. The statistics (FTR-4) count data blocks only.

@@ -74,6 +74,7 @@ impl Writer {
             self.builder = Some(written.builder);
             self.other_buffer = Some(written.buffer);
             self.region_time += written.time;
+            self.double_buffered += u64::from(written.elsewhere);
             self.memory.other_buffer_is_empty();
             written.result
         });
@@ -94,6 +95,7 @@ impl Writer {
                 #[cfg(feature = "tracing")]
                 super::trace::fault(error);
                 self.set_state(State::Failed(error.clone()));
+                self.release_memory();
             }
         })
     }

@@ -26,6 +26,8 @@ pub(super) struct Written {
     pub buffer: SortBuffer<MemberBits>,
     pub result: Result<()>,
     pub time: Duration,
+    /// Whether another thread wrote it.
+    pub elsewhere: bool,
 }
 
 /// The threads that write regions, and the region that was handed over to them, if there is one.
@@ -70,7 +72,11 @@ impl HandedOver {
         self.executor.execute(Box::new(move || {
             if let Some(region) = take(&full) {
                 // No one waits for it if the writer was dropped.
-                let _ = done.send(parent.run(|| write(region)));
+                let written = parent.run(|| write(region));
+                let _ = done.send(Written {
+                    elsewhere: true,
+                    ..written
+                });
             }
         }));
     }
@@ -87,6 +93,7 @@ impl HandedOver {
             buffer,
             result: Ok(()),
             time: Duration::ZERO,
+            elsewhere: false,
         })
     }
 
@@ -130,6 +137,7 @@ fn write(region: Full) -> Written {
     Written {
         result: caught.unwrap_or_else(|_| Err(lost())),
         time: begun.elapsed(),
+        elsewhere: false,
         builder,
         buffer,
     }

@@ -78,7 +78,7 @@ pub struct WriterOptions {
     /// later call, at the latest with [`crate::Writer::finish`]. It does not apply to Arrow's batches.
     pub double_buffer: bool,
     /// The engine's threads, one of which writes a full sort buffer with `double_buffer`; a thread of the writer's own by
-    /// default.
+    /// default. Without `double_buffer` it is not used.
     pub executor: Option<Arc<dyn Executor>>,
     /// Whether blocks may be compressed with dictionaries (DIC-7). With the codec Zstandard, the writer trains one when
     /// blocks are small. With any codec, it accepts those of [`crate::Writer::dictionary`].

@@ -39,6 +39,10 @@ pub struct Writer {
     /// With the option `double_buffer`, once a buffer was full: the threads that write regions, and the other sort buffer.
     pub(super) handed_over: Option<HandedOver>,
     pub(super) other_buffer: Option<SortBuffer<MemberBits>>,
+    /// Whether the budget refused the memory of that one.
+    pub(super) other_refused: bool,
+    /// How many regions another thread wrote.
+    pub(super) double_buffered: u64,
     /// The figures of the builder while it is absent.
     pub(super) figures_before: WriterFigures,
     pub(super) shape: Shape,
@@ -118,6 +122,8 @@ impl Writer {
             buffer: new_buffer(&options),
             handed_over: None,
             other_buffer: None,
+            other_refused: false,
+            double_buffered: 0,
             figures_before: WriterFigures::default(),
             memory: Memory::new(&options),
             region_time: Duration::ZERO,

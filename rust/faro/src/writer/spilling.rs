@@ -77,7 +77,17 @@ impl Writer {
         }
         self.buffer = new_buffer(&self.options);
         self.memory.sort_buffer_is_free();
+        self.other_refused = false;
         self.know_plain();
+    }
+
+    /// Frees all that is held.
+    pub(super) fn release_memory(&mut self) {
+        self.release_buffer();
+        if let Some(builder) = &mut self.builder {
+            builder.free();
+        }
+        self.memory.end();
     }
 
     /// Closes the region that the sort buffer holds.
@@ -101,11 +111,11 @@ impl Writer {
     /// Closes the region that a full sort buffer holds. With the option `double_buffer` another thread writes it, and an error
     /// comes with a later call.
     pub(super) fn close_full_region(&mut self) -> Result<()> {
-        if !self.options.double_buffer {
+        self.settle()?;
+        if !self.options.double_buffer || !self.has_other_buffer() {
             return self.close_region();
         }
         self.decide_paired()?;
-        self.settle()?;
         if self.handed_over.is_none() {
             self.handed_over = HandedOver::new(self.options.executor.as_ref());
         }
@@ -115,13 +125,27 @@ impl Writer {
         };
         let builder = self.builder.take().ok_or_else(lost)?;
         self.figures_before = builder.figures();
-        let empty = self.other_buffer.take();
-        let empty = empty.unwrap_or_else(|| new_buffer(&self.options));
+        let empty = self.other_buffer.take().unwrap_or_else(|| new_buffer(&self.options));
         let buffer = std::mem::replace(&mut self.buffer, empty);
         handed_over.begin(Full { builder, buffer });
         self.memory.sort_buffer_is_handed_over();
         self.know_plain();
         Ok(())
+    }
+
+    /// Whether there is a second sort buffer. It gets its memory at once, as much as the first one has: with less, regions
+    /// would be shorter than with one buffer.
+    fn has_other_buffer(&mut self) -> bool {
+        if self.other_buffer.is_none() && !self.other_refused {
+            let memory = self.buffer.granted();
+            self.other_refused = !self.memory.try_grow(memory);
+            if !self.other_refused {
+                let mut other = new_buffer(&self.options);
+                other.grant(memory);
+                self.other_buffer = Some(other);
+            }
+        }
+        self.other_buffer.is_some()
     }
 
     /// Runs the end of a region that is not in the sort buffer.
@@ -155,6 +179,7 @@ impl Writer {
     pub fn figures(&self) -> WriterFigures {
         WriterFigures {
             spills: self.spills,
+            double_buffered: self.double_buffered,
             region_time: self.region_time,
             memory_used: self.memory_used(),
             memory_refusals: self.memory.refusals(),
@@ -168,11 +193,7 @@ impl Writer {
     /// The state after the end: nothing is held.
     pub(super) fn end_with(&mut self, state: State) {
         self.set_state(state);
-        self.release_buffer();
-        if let Some(builder) = &mut self.builder {
-            builder.free();
-        }
+        self.release_memory();
         self.handed_over = None;
-        self.memory.end();
     }
 }
