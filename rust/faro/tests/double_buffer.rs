@@ -11,6 +11,7 @@ use faro::storage::MemoryDestination;
 use faro::{ErrorCode, Executor, Layout, Reader, ReaderOptions, Result, Writer, WriterOptions};
 use flawed::{Flaw, Flawed};
 use std::io::ErrorKind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 fn two_buffers() -> WriterOptions {
@@ -215,4 +216,20 @@ fn a_forked_copy_waits_for_nothing() {
     }));
     writer.unwrap().finish().unwrap();
     assert_eq!(place.files().len(), 2);
+}
+
+/// A storage that panics in the caller's thread: the writer has failed, and publishes nothing.
+#[test]
+fn a_panic_in_the_callers_thread_is_final_too() {
+    let sound = Flawed::new(None);
+    let mut writer = Writer::create_in(sound.clone(), two_buffers()).unwrap();
+    fill(&mut writer, 40).unwrap();
+    let first = sound.calls().iter().position(|call| call.contains("append")).unwrap();
+    drop(writer);
+    let flawed = Flawed::new(Some((first, Flaw::Panic)));
+    let mut writer = Writer::create_in(flawed.clone(), two_buffers().double_buffer(false)).unwrap();
+    let filled = catch_unwind(AssertUnwindSafe(|| fill(&mut writer, 40)));
+    assert!(filled.is_err());
+    assert_eq!(writer.finish().unwrap_err().code, ErrorCode::Io);
+    assert!(!flawed.calls().iter().any(|call| call.starts_with("publish")));
 }

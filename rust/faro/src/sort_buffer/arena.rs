@@ -6,6 +6,16 @@ use std::ops::Range;
 /// No slot.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// The largest slot, in bytes. More gains nothing.
+pub(super) const LARGEST_SLOT: u64 = 32 << 10;
+/// The smallest slot of a large buffer. Below it, chains cost more than the second copy does.
+const SMALLEST_SLOT: u64 = 4 << 10;
+
+/// The smallest slot of a buffer, in bytes.
+pub(super) fn smallest_slot(capacity: u64) -> u64 {
+    SMALLEST_SLOT.min(capacity / 64).max(64).next_power_of_two()
+}
+
 /// How much memory is taken at a time, at least, beyond what was reserved.
 const STEP: usize = 1 << 20;
 

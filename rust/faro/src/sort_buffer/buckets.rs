@@ -4,7 +4,7 @@
 //! go to the blocks of their partitions. A bucket fits into the processor's cache then, so that they need not come from
 //! all over the memory.
 
-use super::arena::{Arena, NONE};
+use super::arena::{Arena, LARGEST_SLOT, NONE, smallest_slot};
 use super::bucket_blocks::Blocks;
 use super::sizes::sorting_memory;
 use crate::block::{BlockHeader, DATA};
@@ -21,8 +21,6 @@ const MOST_BUCKETS: u64 = 128;
 const MOST_SKEW: u64 = 8;
 /// How far ahead entries are prefetched, in bytes.
 const AHEAD: usize = 1024;
-const LARGEST_SLOT: u64 = 32 << 10;
-const SMALLEST_SLOT: u64 = 4 << 10;
 
 /// Where the next record of a bucket goes.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +69,7 @@ pub(crate) struct Buckets {
 /// The number of buckets, the size of their slots, and that of the scratch.
 fn plan(partition_count: u32, capacity: u64) -> Option<(u32, u64, u64)> {
     let most = sorting_memory(capacity);
-    let smallest = SMALLEST_SLOT.min(capacity / 64).max(64).next_power_of_two();
+    let smallest = smallest_slot(capacity);
     let mut most_buckets = MOST_BUCKETS;
     while most_buckets > 1 {
         let mut shift = 0;

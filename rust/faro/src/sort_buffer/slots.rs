@@ -3,15 +3,11 @@
 //! Each partition has a chain of slots. In a chain, blocks follow one another as in the file: 24 bytes for the header,
 //! records with their lengths, zeros up to a multiple of 8. A header never continues in the next slot; a payload may.
 
-use super::arena::{Arena, NONE, Place};
+use super::arena::{Arena, LARGEST_SLOT, NONE, Place, smallest_slot};
 use super::sizes::sorting_memory;
 use crate::block::BlockHeader;
 use crate::bytes::{self, CACHE_LINE, PayloadSum, Seal, pad8};
 
-/// The largest slot. More gains nothing.
-const LARGEST_SLOT: u64 = 32 << 10;
-/// The smallest slot of a large buffer. Below it, chains cost more than the second copy does.
-const SMALLEST_SLOT: u64 = 4 << 10;
 /// What a block takes beside its payload, at most: header, padding, and the end of a slot that is too short for a header.
 const BESIDE_PAYLOAD: u64 = 24 + 7 + 23;
 
@@ -96,7 +92,7 @@ pub(crate) struct Pieces {
 fn plan(partition_count: u32, capacity: u64, target: u32, alone: bool) -> Option<(u64, u64)> {
     let partitions = u64::from(partition_count);
     let most = sorting_memory(capacity);
-    let smallest = SMALLEST_SLOT.min(capacity / 64).max(64).next_power_of_two();
+    let smallest = smallest_slot(capacity);
     let tables = (size_of::<Tail>() + size_of::<Chain>()) as u64;
     // Two blocks in a row have more than the target.
     let blocks = 2 * capacity / u64::from(target.max(1)) + partitions;
