@@ -14,7 +14,7 @@ impl Writer {
     /// The bytes that the writer holds now: what its budget ([`memory_budget`]) has granted and not got back. Without a
     /// budget it is counted in the same way: nothing before the first record, then the working memory
     /// ([`working_memory`]), and what the sort buffer has taken of [`buffer_size`]. After `finish`, `abort` and their
-    /// like it is 0.
+    /// like, and after a failure that is final, it is 0.
     ///
     /// [`memory_budget`]: crate::WriterOptions::memory_budget
     /// [`working_memory`]: crate::WriterOptions::working_memory
