@@ -77,6 +77,15 @@ final class Slots {
         return extents;
     }
 
+    /** The number of records, as they count in the statistics. */
+    long records() {
+        long records = 0;
+        for (Tail each : tails) {
+            records += each.records;
+        }
+        return records;
+    }
+
     /** Passes the blocks of a target to the sink. */
     void drain(int target, ExtentSink sink) throws FaroException {
         blocks[target].drain(sink);

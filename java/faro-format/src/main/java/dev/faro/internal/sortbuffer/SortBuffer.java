@@ -49,6 +49,8 @@ public final class SortBuffer {
     /** The charges at which the records move into slots. */
     private long moveAt;
     private long charged;
+    /** The records and events of the region for single partitions, until they go into slots. */
+    private long added;
 
     /**
      * Makes an empty buffer.
@@ -135,6 +137,7 @@ public final class SortBuffer {
             return false;
         }
         charged += charge(record.remaining(), null, false);
+        added++;
         if (charged >= moveAt) {
             moveToSlots();
         }
@@ -160,10 +163,10 @@ public final class SortBuffer {
         return true;
     }
 
-    /** Moves the records into slots, if none of them is shared and there is memory. */
+    /** Moves the records into slots, if they are not too long, none of them is shared, and there is memory. */
     private void moveToSlots() throws FaroException {
         moveAt = Long.MAX_VALUE;
-        if (shared.size() > 0) {
+        if (shared.size() > 0 || !plan.isFor(added, charged)) {
             return;
         }
         slots = new Slots(header.partitionCount(), plan.slotSize(), plan.blockSize());
@@ -404,11 +407,12 @@ public final class SortBuffer {
             piling = true;
         }
         if (slotting) {
+            slotting = charged >= plan.from() && plan.isFor(slots.records(), charged);
             slots.clear();
-            slotting = charged >= plan.from();
         }
         beginRegion();
         charged = 0;
+        added = 0;
         shared.clear();
         parts.clear();
     }
