@@ -15,8 +15,8 @@ import java.util.UUID;
  */
 public final class LocalOutputFile extends OutputFile {
     /**
-     * The maximum size of a write in bytes. Systems that allocate the page cache in pieces as large as the write take
-     * small pieces from memory in use, and large ones from memory that was unused for long.
+     * The maximum size of a write in bytes, also of a large block or of a region that was held back. Systems allocate
+     * the page cache in pieces as large as the write, and take the largest from memory that was unused for long.
      */
     private static final int MOST = PIECE;
     /** The maximum number of consecutive writes without a byte. A channel of a file should never have one. */
