@@ -13,12 +13,15 @@ import dev.faro.Framing;
  * @param most the mean charge of records up to which they go into slots, in bytes
  */
 public record SlotPlan(int slotSize, int blockSize, long from, long most) {
-    /** Up to this many partitions, slots are faster with buffers of any size. */
+    /**
+     * Up to this many partitions, records of any length go into slots, with buffers of any size: on a Xeon slots gain
+     * up to a third, on an EPYC they lose up to a tenth, except with short records.
+     */
     private static final int FEW = 64;
     /**
      * Up to this many, slots are faster for short records with buffers of at most {@link #SMALL_SIZE}. Longer records
      * are faster in parts: a slot of a few KiB often ends within a record (benchmark write, 1,000 partitions: by a
-     * quarter with 100 bytes and with 1 KiB; with 16 bytes slots are faster by two thirds).
+     * quarter with 100 bytes and with 1 KiB; with 16 bytes slots are faster by two fifths).
      */
     private static final int MANY = 1 << 10;
     /** The most that a short record is charged, in bytes. */

@@ -77,7 +77,7 @@ final class Slots {
         return extents;
     }
 
-    /** The number of records, as they count in the statistics. */
+    /** The number of records, as they count in the statistics: without events. */
     long records() {
         long records = 0;
         for (Tail each : tails) {

@@ -49,7 +49,7 @@ public final class SortBuffer {
     /** The charges at which the records move into slots. */
     private long moveAt;
     private long charged;
-    /** The records and events of the region for single partitions, until they go into slots. */
+    /** The records and events of the region for single partitions; not kept up once they go into slots. */
     private long added;
 
     /**
