@@ -14,11 +14,6 @@ import java.util.UUID;
  * {@link FileChannel}: the call fails.
  */
 public final class LocalOutputFile extends OutputFile {
-    /**
-     * The maximum size of a write in bytes, also of a large block or of a region that was held back. Systems allocate
-     * the page cache in pieces as large as the write, and take the largest from memory that was unused for long.
-     */
-    private static final int MOST = PIECE;
     /** The maximum number of consecutive writes without a byte. A channel of a file should never have one. */
     private static final int PATIENCE = 100;
 
@@ -130,8 +125,10 @@ public final class LocalOutputFile extends OutputFile {
         int end = source.limit();
         long at = offset;
         int idle = 0;
+        // Not more at once, even of a large block: systems allocate the page cache in pieces as large as the write, and
+        // take the largest from memory that was unused for long.
         while (source.position() < end) {
-            source.limit((int) Math.min(end, source.position() + (at & -MOST) + MOST - at));
+            source.limit((int) Math.min(end, source.position() + (at & -PIECE) + PIECE - at));
             int taken = channel.write(source, at);
             idle = taken == 0 ? idle + 1 : 0;
             if (idle == PATIENCE) {

@@ -15,18 +15,20 @@ import java.nio.ByteOrder;
  */
 public abstract class OutputFile implements Closeable {
     /**
-     * Writes end at multiples of this many bytes, except those of {@link #flush} and those that make room for a block
-     * of more than 68 KiB. A smaller write costs the system more for each byte (benchmark write, 64 partitions: 64 KiB
-     * are 8 % slower), and a larger one gains no more.
+     * Writes of blocks end at multiples of this many bytes, except those of {@link #flush}. Smaller writes cost the
+     * system more for each byte (benchmark write, 64 partitions, 16 MiB: with 64 KiB the writer is 8 % slower); larger
+     * ones gain nothing.
      */
     protected static final int PIECE = 256 << 10;
+    /** Room for a block of the default size, stored by any codec, in bytes. */
+    private static final int BLOCK = 68 << 10;
     /** The size of the buffer in bytes: a piece, and the block that exceeds it. */
-    private static final int BUFFER = PIECE + (68 << 10);
-    /** The first size of the buffer in bytes. It is small because many outputs are small. */
-    private static final int FIRST_BUFFER = 16 << 10;
+    private static final int BUFFER = PIECE + BLOCK;
+    /** The first size of the buffer in bytes, for a small output: a block, and what is before it. */
+    private static final int FIRST_BUFFER = BLOCK + (12 << 10);
     /** The size of the buffer for an index file, where every message is written at once. */
     private static final int SMALL_BUFFER = 1 << 12;
-    /** The size of the buffers of an output's files, in bytes. */
+    /** The size of the buffers of an output's files, in bytes. The first one is still there while the next is filled. */
     public static final int BUFFERS = FIRST_BUFFER + BUFFER + SMALL_BUFFER;
     /** The maximum number of bytes that are held back, see {@link #holdBack}. */
     private static final int MAX_HELD = 1 << 30;
@@ -35,6 +37,8 @@ public abstract class OutputFile implements Closeable {
 
     private final FileRole role;
     private final int bufferSize;
+    /** The size in bytes up to which a larger buffer stays for the next blocks or messages. */
+    private final int mostKept;
     private ByteBuffer buffer;
     private int used;
     private long written;
@@ -46,11 +50,12 @@ public abstract class OutputFile implements Closeable {
     protected OutputFile(FileRole role, ByteBuffer buffer, long written) {
         this.role = role;
         this.bufferSize = role == FileRole.INDEX ? SMALL_BUFFER : BUFFER;
+        this.mostKept = 4 * (role == FileRole.INDEX ? SMALL_BUFFER : PIECE);
         this.written = written;
         this.buffer = buffer;
     }
 
-    /** The buffer for a new file. It comes before the file, because memory may be short. */
+    /** The first buffer for a new file. It comes before the file, because memory may be short. */
     protected static ByteBuffer newBuffer(FileRole role) {
         return allocate(role == FileRole.INDEX ? SMALL_BUFFER : FIRST_BUFFER);
     }
@@ -69,7 +74,7 @@ public abstract class OutputFile implements Closeable {
         return role;
     }
 
-    /** Whether {@link #reserve} has room for this many bytes, without writing any. */
+    /** Whether the buffer has room for this many bytes as it is. Then {@link #reserve} writes nothing. */
     public final boolean hasRoom(long size) {
         return size <= buffer.capacity() - used;
     }
@@ -110,7 +115,7 @@ public abstract class OutputFile implements Closeable {
             return used;
         }
         long wanted = (long) used + size;
-        if (buffer.capacity() < bufferSize && wanted <= bufferSize) {
+        if (wanted <= bufferSize) {
             grow(bufferSize);
             return used;
         }
@@ -121,14 +126,14 @@ public abstract class OutputFile implements Closeable {
             grow((int) Math.min(MAX_HELD, Math.max(wanted, 2L * buffer.capacity())));
             return used;
         }
-        writePieces();
-        if (size > buffer.capacity() - used) {
-            // The buffer stays: the next block may be as large.
+        if (role == FileRole.INDEX) {
             write(used);
             used = 0;
+        } else {
+            writePieces();
         }
-        if (size > buffer.capacity()) {
-            buffer = allocate(Math.max(size, bufferSize));
+        if (size > buffer.capacity() - used) {
+            grow(Math.addExact(size, role == FileRole.INDEX ? 0 : PIECE));
         }
         return used;
     }
@@ -172,8 +177,8 @@ public abstract class OutputFile implements Closeable {
     public final void flush() throws FaroException {
         write(used);
         used = 0;
-        if (buffer.capacity() > 4 * bufferSize) {
-            buffer = allocate(bufferSize);
+        if (buffer.capacity() > mostKept) {
+            buffer = newBuffer(role);
         }
     }
 
