@@ -4,15 +4,15 @@ import dev.faro.FileHeader;
 import dev.faro.Framing;
 
 /**
- * Whether and when records go into slots. It depends on the options, and with many partitions on the first records of a
- * region.
+ * Whether and when records go into slots. It depends on the options, and with many partitions on the length of records:
+ * of the first ones of a region or, after a region in slots, of all of that.
  *
  * @param slotSize the size of a slot in bytes
  * @param blockSize the target for the plain size of a block in bytes
  * @param from the charges at which the records of a region move into slots, in bytes; those of smaller regions never do
- * @param most the mean charge of records up to which they go into slots, in bytes
+ * @param mostCharge the mean charge of records and events up to which they go into slots, in bytes
  */
-public record SlotPlan(int slotSize, int blockSize, long from, long most) {
+public record SlotPlan(int slotSize, int blockSize, long from, long mostCharge) {
     /**
      * Up to this many partitions, records of any length go into slots, with buffers of any size: on a Xeon slots gain
      * up to a third, on an EPYC they lose up to a tenth, except with short records.
@@ -48,8 +48,8 @@ public record SlotPlan(int slotSize, int blockSize, long from, long most) {
         while (slotSize >= SMALLEST && unfilled(header, slotSize) > HeapParts.sortingBytes(size, header.partitionCount())) {
             slotSize /= 2;
         }
-        long most = header.partitionCount() <= FEW ? Long.MAX_VALUE : SHORT;
-        return slotSize < SMALLEST ? null : of(header, size, blockSize, slotSize, most);
+        long mostCharge = header.partitionCount() <= FEW ? Long.MAX_VALUE : SHORT;
+        return slotSize < SMALLEST ? null : of(header, size, blockSize, slotSize, mostCharge);
     }
 
     /** The plan with slots of a given size for records of any length; null if records cannot go into slots. */
@@ -57,14 +57,14 @@ public record SlotPlan(int slotSize, int blockSize, long from, long most) {
         return of(header, size, blockSize, slotSize, Long.MAX_VALUE);
     }
 
-    private static SlotPlan of(FileHeader header, long size, int blockSize, int slotSize, long most) {
+    private static SlotPlan of(FileHeader header, long size, int blockSize, int slotSize, long mostCharge) {
         return slotSize == 0 || header.framing() != Framing.RECORDS ? null
-                : new SlotPlan(slotSize, blockSize, Math.min(MAX_FROM, size / 16), most);
+                : new SlotPlan(slotSize, blockSize, Math.min(MAX_FROM, size / 16), mostCharge);
     }
 
-    /** Whether records that have these charges are of a length that slots are for. */
-    boolean isFor(long records, long charged) {
-        return charged / Math.max(1, records) <= most;
+    /** Whether slots are for records and events of this number, with these charges in all. */
+    boolean isFor(long entries, long charged) {
+        return charged / Math.max(1, entries) <= mostCharge;
     }
 
     /** The size of the slots of partitions that are not full, and of an area, in bytes. */

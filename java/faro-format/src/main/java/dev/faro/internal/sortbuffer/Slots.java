@@ -15,6 +15,7 @@ final class Slots {
     private final Arena arena;
     private final SlotBlocks[] blocks;
     private final Tail[] tails;
+    private long events;
 
     /**
      * Makes an empty buffer without slots; {@link #allocate} makes them.
@@ -50,6 +51,7 @@ final class Slots {
             blocks[target].add(record, rows);
         } else {
             blocks[target].addEvent(record, kind);
+            events++;
         }
         return true;
     }
@@ -77,13 +79,13 @@ final class Slots {
         return extents;
     }
 
-    /** The number of records, as they count in the statistics: without events. */
-    long records() {
-        long records = 0;
+    /** The number of records, as they count in the statistics, and of events. */
+    long entries() {
+        long entries = events;
         for (Tail each : tails) {
-            records += each.records;
+            entries += each.records;
         }
-        return records;
+        return entries;
     }
 
     /** Passes the blocks of a target to the sink. */
@@ -96,6 +98,7 @@ final class Slots {
         for (SlotBlocks each : blocks) {
             each.clear();
         }
+        events = 0;
         arena.clear();
     }
 

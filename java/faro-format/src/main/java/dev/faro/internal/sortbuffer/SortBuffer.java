@@ -17,7 +17,7 @@ import java.nio.ByteBuffer;
  * each partition, and two parts.
  *
  * <p>With a plan for slots, the records and events of single partitions move into slots as soon as a region is large
- * enough; parts then take only shared records. What slots need beyond the size is not more than the memory for sorting,
+ * enough, if none is shared and the plan is for their length; parts then take only shared records. What slots need beyond the size is not more than the memory for sorting,
  * and is taken from that while there are no parts.
  */
 public final class SortBuffer {
@@ -49,7 +49,9 @@ public final class SortBuffer {
     /** The charges at which the records move into slots. */
     private long moveAt;
     private long charged;
-    /** The records and events of the region for single partitions; not kept up once they go into slots. */
+    /** What of that is for shared records and events. */
+    private long sharedCharged;
+    /** The records and events for single partitions that are not in slots. */
     private long added;
 
     /**
@@ -137,7 +139,9 @@ public final class SortBuffer {
             return false;
         }
         charged += charge(record.remaining(), null, false);
-        added++;
+        if (!slotting) {
+            added++;
+        }
         if (charged >= moveAt) {
             moveToSlots();
         }
@@ -237,7 +241,9 @@ public final class SortBuffer {
         if (!taken) {
             return false;
         }
-        charged += charge(record.remaining(), members, known < 0);
+        long charge = charge(record.remaining(), members, known < 0);
+        charged += charge;
+        sharedCharged += charge;
         if (known < 0) {
             shared.begin(members);
         }
@@ -407,11 +413,12 @@ public final class SortBuffer {
             piling = true;
         }
         if (slotting) {
-            slotting = charged >= plan.from() && plan.isFor(slots.records(), charged);
+            slotting = charged >= plan.from() && plan.isFor(slots.entries(), charged - sharedCharged);
             slots.clear();
         }
         beginRegion();
         charged = 0;
+        sharedCharged = 0;
         added = 0;
         shared.clear();
         parts.clear();

@@ -386,6 +386,38 @@ class SortBufferTest {
         assertEquals(0, memory.granted());
     }
 
+    /**
+     * With many partitions only short records go into slots, whatever is broadcast beside them, and events count too.
+     * Records that are in slots are added at once.
+     */
+    @ParameterizedTest
+    @CsvSource({"64,100,1,true", "300,100,1,false", "300,50,1,true", "300,50,3,true", "300,60,3,false", "600,10,2,true"})
+    void shortRecordsGoIntoSlots(int partitions, int length, int eventsForEach, boolean expected) throws FaroException {
+        FileHeader header = header(partitions);
+        long size = 4 << 20;
+        SlotPlan plan = SlotPlan.of(header, size, 1000);
+        SortBuffer buffer = new SortBuffer(header, size, false, new SortMemory(null, null), plan);
+        ByteBuffer record = record(random, length);
+        ByteBuffer large = record(random, 100_000);
+        for (int region = 0; region < 3; region++) {
+            for (int i = 0; i < 1000 || buffer.charged() < plan.from() + 1000; i++) {
+                for (int event = 1; event < eventsForEach; event++) {
+                    buffer.add(i % partitions, record, EVENT, 0);
+                }
+                buffer.add(i % partitions, record, 0, 1);
+            }
+            assertEquals(expected, buffer.addAtOnce(0, record), "region " + region);
+            for (int i = 0; i < 10; i++) {
+                buffer.add(Members.ALL, large, 0, 1);
+            }
+            buffer.drain(0, new Ignored());
+            buffer.regionEnded();
+            assertEquals(expected, buffer.add(0, record, 0, 1) && buffer.addAtOnce(0, record), "after " + region);
+            buffer.drain(0, new Ignored());
+            buffer.regionEnded();
+        }
+    }
+
     /** Parts share the size evenly. Each is an array of at most 2 or 4 MiB, with what the virtual machine adds. */
     @ParameterizedTest
     @CsvSource({
