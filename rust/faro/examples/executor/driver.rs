@@ -1,10 +1,10 @@
 //! The driver of the job: starts attempts, keeps what they made, and decides what runs again.
 
 use super::data::{MAPS, PARTITIONS, Totals};
-use super::map::{self, Written};
+use super::map_task::{self, Written};
 use super::memory::{EngineMemory, Share};
 use super::pool::Pool;
-use super::reduce::{Failure, ReduceTask, Source};
+use super::reduce_task::{Failure, ReduceTask, Source};
 use faro::scheduler::{Scheduler, SchedulerFigures, SchedulerOptions};
 use faro::{ErrorFamily, Files, Reader, ReaderOptions, RegionCache, Summary};
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,7 +81,7 @@ impl Driver {
     pub(crate) fn new(folder: &Path) -> faro::Result<Driver> {
         let (sender, events) = channel();
         // The working memory of a writer, and the step in which its sort buffer asks for more.
-        let least = map::options().working_memory() + (1 << 20);
+        let least = map_task::options().working_memory() + (1 << 20);
         // Each reduce has a consumer for each map, which must have 4 KiB. All else only makes reading faster.
         let reading_least = u64::from(PARTITIONS * MAPS) * (4 << 10);
         let memory = EngineMemory::new(THREADS as u64, least, reading_least, 2 << 20);
@@ -115,7 +115,7 @@ impl Driver {
         self.running_maps += 1;
         let (folder, memory, sender) = (self.folder.clone(), self.memory.clone(), self.sender.clone());
         self.pool.jobs().submit(move || {
-            let result = map::run(&folder, map, attempt, memory.for_task());
+            let result = map_task::run(&folder, map, attempt, memory.for_task());
             let _ = sender.send(Event::Map(Source { map, attempt }, result.map(Box::new)));
         });
         Ok(())

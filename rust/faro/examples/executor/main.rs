@@ -3,10 +3,10 @@
 
 pub(crate) mod data;
 mod driver;
-mod map;
+mod map_task;
 mod memory;
 mod pool;
-mod reduce;
+mod reduce_task;
 
 use data::{PARTITIONS, Totals};
 use driver::{Counts, Driver, Fallible};
