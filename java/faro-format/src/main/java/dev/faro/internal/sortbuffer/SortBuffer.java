@@ -17,8 +17,8 @@ import java.nio.ByteBuffer;
  * each partition, and two parts.
  *
  * <p>With a plan for slots, the records and events of single partitions move into slots as soon as a region is large
- * enough, if none is shared and the plan is for their length; parts then take only shared records. What slots need beyond the size is not more than the memory for sorting,
- * and is taken from that while there are no parts.
+ * enough, if none is shared and the plan is for their length; parts then take only shared records. What slots need
+ * beyond the size is not more than the memory for sorting, and is taken from that while there are no parts.
  */
 public final class SortBuffer {
     /** What a record is charged besides its bytes, in bytes (SRT-1). */
