@@ -14,10 +14,10 @@ from typing import Any, NoReturn
 MAGIC = b"\x89FARO\r\n\x1a"
 TAIL_MAGIC = bytes(byte ^ 0xFF for byte in MAGIC)
 # FileHeader, in the order of its table in header.md.
-HEADER = struct.Struct("<8s4B3IQ2I16s2I")
+HEADER = struct.Struct("<8s4B3I2Q16s2I")
 KIND_OF_ROLE = {"data": 1, "index": 2, "single": 3}
 # FIL-3, in its order: name, index in HEADER, offset in the file.
-PAIR_FIELDS = [("file_id", 11, 40), ("partition_count", 5, 12), ("first_partition", 10, 36), ("producer", 8, 24)]
+PAIR_FIELDS = [("file_id", 10, 40), ("partition_count", 5, 12), ("first_partition", 11, 56), ("producer", 8, 24)]
 PAIR_FIELDS += [("attempt", 9, 32), ("framing", 4, 11), ("reader_features", 6, 16), ("writer_features", 7, 20)]
 PAIR_FIELDS += [("version_minor", 3, 10)]
 
@@ -55,7 +55,7 @@ def read_header(role: str, data: bytes) -> tuple[Any, ...]:
     if len(data) < 64:
         fail("truncated", len(data), "64 bytes", f"{len(data)} bytes")
     header = HEADER.unpack(data[:64])
-    _, kind, major, _, framing, partitions, features, _, _, _, first, _, reserved, checksum = header
+    _, kind, major, _, framing, partitions, features, _, _, _, _, first, checksum = header
     if crc32c(data[:60]) != checksum:
         fail("checksum", 0, f"stored {checksum:08x}", f"computed {crc32c(data[:60]):08x}")
     if major != 1:
@@ -68,16 +68,14 @@ def read_header(role: str, data: bytes) -> tuple[Any, ...]:
         fail("unsupported-feature", 16, "known features", f"{features:#x}")
     if kind == 4:
         fail("unsupported-feature", 8, "data, index or single", "manifest")
-    if kind not in (1, 2, 3):
-        fail("malformed-header", 8, "1, 2 or 3", kind)
+    if kind not in (1, 2, 3, 5):
+        fail("malformed-header", 8, "1, 2, 3 or 5", kind)
     if framing > 2:
         fail("malformed-header", 11, "0, 1 or 2", framing)
     if not 1 <= partitions <= 1 << 28:
         fail("malformed-header", 12, "1 to 2^28", partitions)
     if first + partitions > 1 << 28:
-        fail("malformed-header", 36, "at most 2^28 with partition_count", first)
-    if reserved != 0:
-        fail("malformed-header", 56, 0, reserved)
+        fail("malformed-header", 56, "at most 2^28 with partition_count", first)
     return header
 
 

@@ -62,14 +62,12 @@ types:
         type: u8
         doc: All ones in a merged file.
       - id: attempt
-        type: u4
-      - id: first_partition
-        type: u4
+        type: u8
+        doc: Of the producer; in a merged file the generation of the merge.
       - id: file_id
         size: 16
-      - id: reserved
+      - id: first_partition
         type: u4
-        valid: 0
       - id: checksum
         type: u4
         doc: CRC-32C of bytes 0 to 59.
@@ -167,6 +165,7 @@ enums:
     2: index
     3: single
     4: manifest
+    5: fragment
   framing:
     0: opaque
     1: records

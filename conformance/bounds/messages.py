@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from generate.raw import NOBODY, OPAQUE, Header
+from generate.raw import MERGED, NOBODY, OPAQUE, Header
 
 from .build import Output, Part, block, shared_extents, text, u32s, u64s, vector
 from .kind import LARGER, Made, kind
@@ -163,10 +163,10 @@ def shared_many(folder: Path, size: int) -> Made:
 @kind(50_000, 200_000)
 def runs_many(folder: Path, size: int) -> Made:
     """Runs of one block each."""
-    out = Output(Header(partition_count=4, framing=OPAQUE))
+    out = Output(Header(partition_count=4, framing=OPAQUE, producer=MERGED))
     blocks = b"".join(block(out.header, b"run", sequence=number) for number in range(size))
-    runs = np.zeros(size, np.dtype([("producer", "<u8"), ("partition", "<u4"), ("length", "<u4")]))
-    runs["producer"], runs["length"] = np.arange(size), 4
+    runs = np.zeros(size, np.dtype("<u8, <u8, <u4, <u4, <u4, <u4"))
+    runs["f0"], runs["f3"], runs["f4"] = np.arange(size), 1, 4
     offsets = u32s([0] + [len(blocks) // 8] * 4)
     out.region(blocks, parts={3: offsets, 7: vector(runs.tobytes(), size, 8)})
     out.finish()

@@ -126,18 +126,29 @@ def written_files(case: Case, folder: Path) -> dict[str, Path]:
 
 
 def _place(role: str, folder: Path) -> Path:
-    """The path of a file of the output, by role."""
+    """The path of a file of the output, or of a fragment, by role."""
     return folder / (f"{NAME}.faro" if role == "single" else f"{NAME}.{role}")
+
+
+def _put_existing(execution: Execution) -> None:
+    """Put the files of the case that exist before it under their names."""
+    for role, name in execution.case.fields.get("existing", {}).items():
+        source = execution.case.path(name)
+        if source is not None:
+            shutil.copyfile(source, _place(role, execution.folder))
+
+
+def _only(execution: Execution, allowed: set[str]) -> None:
+    """Fail for each file in the folder that is not allowed."""
+    for left in sorted(set(os.listdir(execution.folder)) - allowed):
+        execution.add(Failure("folder", "nothing else", "a file is left", left))
 
 
 def _write(execution: Execution) -> None:
     case = execution.case
     expect = case.fields["expect"]
     files = written_files(case, execution.folder)
-    for role, name in case.fields.get("existing", {}).items():
-        source = case.path(name)
-        if source is not None:
-            shutil.copyfile(source, _place(role, execution.folder))
+    _put_existing(execution)
     # Not joined by pathlib, which drops separators at the end.
     path = f"{execution.folder}{os.sep}{case.fields.get('name', NAME)}"
     outcome = execution.ask("write", {"path": path, "options": {}, "calls": [], **execution.request})
@@ -152,8 +163,7 @@ def _write(execution: Execution) -> None:
     allowed = {_place(role, execution.folder).name for role in case.fields.get("existing", {})}
     if finished:
         allowed = {file.name for file in files.values()}
-    for left in sorted(set(os.listdir(execution.folder)) - allowed):
-        execution.add(Failure("folder", "nothing else", "a file is left", left))
+    _only(execution, allowed)
     if "read" in expect and finished and "read" in execution.child.hello["operations"]:
         description = execution.ask("read", {role: str(file) for role, file in files.items()})
         execution.add(compare_outcome("read", {"ok": expect["read"]}, description))
@@ -172,8 +182,7 @@ def _repair(execution: Execution) -> None:
     execution.add(compare_outcome("repair", {k: expect[k] for k in ("ok", "error") if k in expect}, outcome))
     for role, name in expect.get("files", {}).items():
         execution.add(compare_files(f"{role} file", case.path(name), copies[role]))
-    for left in sorted(set(os.listdir(execution.folder)) - {path.name for path in copies.values()}):
-        execution.add(Failure("folder", "nothing else", "a file is left", left))
+    _only(execution, {path.name for path in copies.values()})
     execution.check_levels(files)
 
 
@@ -212,6 +221,47 @@ def _follow(execution: Execution) -> None:
             execution.child.ask("follow", {"action": "close", "handle": case.id})
 
 
+def _made(execution: Execution, op: str, fields: dict[str, Json]) -> None:
+    """Ask an operation that makes or changes files, and compare its answer and what is in the folder afterwards."""
+    case, expect = execution.case, execution.case.fields["expect"]
+    outcome = execution.ask(op, {**fields, **execution.request})
+    execution.add(compare_outcome(op, {name: expect[name] for name in ("ok", "error") if name in expect}, outcome))
+    for role, name in expect.get("files", {}).items():
+        execution.add(compare_files(f"{role} file", case.path(name), _place(role, execution.folder)))
+    files = {role for role, name in expect.get("files", {}).items() if name is not None}
+    _only(execution, {_place(role, execution.folder).name for role in files})
+
+
+def _merge(execution: Execution) -> None:
+    case = execution.case
+    _put_existing(execution)
+    fragments = [str(case.path(name)) for name in case.fields.get("fragments", [])]
+    _made(execution, "merge", {"path": str(execution.folder / NAME), "fragments": fragments})
+    files = {role: str(_place(role, execution.folder)) for role in case.fields["expect"].get("files", {})}
+    execution.check_levels(files)
+
+
+def _fragment(execution: Execution) -> None:
+    files = {role: str(path) for role, path in execution.case.files().items()}
+    _made(execution, "fragment", {**files, "path": str(_place("fragment", execution.folder))})
+
+
+def _answered(op: str) -> Callable[[Execution], None]:
+    """An operation that only answers."""
+
+    def run(execution: Execution) -> None:
+        case = execution.case
+        fields: dict[str, Json] = {role: str(path) for role, path in case.files().items()}
+        if "originals" in case.fields:
+            fields["originals"] = {
+                whose: {role: str(case.path(name)) for role, name in files.items()}
+                for whose, files in case.fields["originals"].items()
+            }
+        execution.add(compare_outcome(op, case.fields["expect"], execution.ask(op, {**fields, **execution.request})))
+
+    return run
+
+
 def _put(path: Path, data: bytes) -> None:
     """Set the content of the file in place, so that a process that has it open sees it grow."""
     with open(path, "r+b" if path.exists() else "x+b", buffering=0) as file:
@@ -230,4 +280,7 @@ _RUN: dict[str, Callable[[Execution], None]] = {
     "write": _write,
     "repair": _repair,
     "follow": _follow,
+    "fragment": _fragment,
+    "merge": _merge,
+    **{op: _answered(op) for op in ("fragments", "provenance", "read_merged", "file_id")},
 }

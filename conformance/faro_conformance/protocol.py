@@ -14,7 +14,10 @@ from jsonschema import Draft202012Validator
 Json = Any
 Kind = Literal["ok", "error", "unsupported", "crash", "timeout", "garbage"]
 
-OPERATIONS = ("hello", "read", "write", "check", "repair", "recover", "clean", "follow", "stop")
+OPERATIONS = (
+    "hello", "read", "write", "check", "repair", "recover", "clean", "follow", "fragment", "fragments", "merge",
+    "provenance", "read_merged", "file_id", "stop",
+)  # fmt: skip
 _PARTITION_MEMBERS = {"blocks", "kinds", "plain_bytes", "records", "stored_bytes", "sha256"}
 _NUMBER = re.compile("[0-9]{1,10}")
 _SHA256 = re.compile("[0-9a-f]{64}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from .output import Answer, Built, Output
 from .raw import LZ4, ZSTD, Block
 from .specification import chapters
 
-SUFFIX = {"data": "data", "index": "index", "single": "faro"}
+SUFFIX = {"data": "data", "index": "index", "single": "faro", "fragment": "fragment"}
 LEVELS = ("structure", "checksums", "decode")
 BY_HAND = ("README.md", "elsewhere.json")
 """The files in the folder of the cases that the generator does not make."""
@@ -86,6 +86,8 @@ class Catalog:
         existing: Mapping[str, bytes] | None = None,
         name: str | None = None,
         steps: list[Answer] | None = None,
+        fragments: Sequence[bytes] = (),
+        originals: Mapping[str, Mapping[str, bytes]] | None = None,
     ) -> None:
         """Adds a case. `clause` is a list of clauses, separated by spaces."""
         if id in self._ids:
@@ -108,6 +110,13 @@ class Catalog:
             case["existing"] = {role: store(role, content, "-existing") for role, content in existing.items()}
         if name is not None:
             case["name"] = name
+        if fragments:
+            case["fragments"] = [store("fragment", content, f"-{n}") for n, content in enumerate(fragments)]
+        if originals is not None:
+            case["originals"] = {
+                whose: {role: store(role, content, f"-{whose}") for role, content in files.items()}
+                for whose, files in originals.items()
+            }
         case["request"] = request or {}
         if expect is not None:
             case["expect"] = dict(expect)

@@ -255,7 +255,7 @@ def checks(cat: Catalog) -> None:
         "CHK-1 BLK-7",
     )
     for paired, more in LAYOUTS:
-        for reserved in (132, 191):
+        for reserved in (133, 191):
             output = Output(head(), [Region({0: [Block(b"plain")]}, before=[(reserved, b"?")])], paired)
             case(
                 f"kind-{reserved}{more}",

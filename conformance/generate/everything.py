@@ -12,6 +12,7 @@ from . import (
     dictionary_rebuilds,
     dictionary_scripts,
     dictionary_walks,
+    fragments,
     gold,
     growing,
     handed,
@@ -21,7 +22,9 @@ from . import (
     layouts,
     lookup,
     mending,
+    merging,
     parts,
+    provenance,
     readings,
     scripts,
     selective,
@@ -60,6 +63,9 @@ PARTS = (
     lookup,
     two_readings,
     two_readings_calls,
+    fragments,
+    merging,
+    provenance,
     gold,
 )
 

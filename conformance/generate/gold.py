@@ -9,8 +9,8 @@ from typing import Any
 from . import base
 from .catalog import Catalog, manifest
 from .codecs import lz4_block, zstd_run
-from .output import Output, Region, Shared, arrow_message
-from .raw import OPAQUE, Block, Header
+from .output import Output, Region, arrow_message
+from .raw import MERGED, OPAQUE, Block, Header, run
 
 FOLDER = "1.0-draft"
 
@@ -22,8 +22,8 @@ def outputs() -> list[tuple[str, str, Output]]:
     mixed = Region({0: [lz4_block(b"compress ", 180, b"literals")], 2: [zstd_run(b"z", 900), Block(b"stored")]})
     wide = {17: [base.text("seventeen")], 4000: [base.text("four", "thousand"), base.event(b"barrier")]}
     turned = {p: [Block(f"slot of {p}".encode())] for p in (6, 7, 5)}
-    merged = Region({0: [Block(b"of one: "), Block(b"of two: ")]}, [Shared([Block(b"to all: ")])],
-                    runs=[(1, 0, 4), (2, 0, 4), (2, 0xFFFFFFFF, 4)])  # fmt: skip
+    merged = Region({0: [Block(b"of one: "), Block(b"of two: "), Block(b"as well: ")]},
+                    runs=[run(1, 4, last=1), run(2, 9, 2, attempt=5, last=1)])  # fmt: skip
     seen = {"made.by": "the conformance suite", "ünïcode": "✓"}
     return [
         ("paired-records", "a pair of records, two regions, broadcast and multicast", base.small(paired=True)),
@@ -36,7 +36,7 @@ def outputs() -> list[tuple[str, str, Output]]:
          Output(Header(partition_count=3, first_partition=5, framing=OPAQUE), [Region(turned, rotation=1)], True)),
         ("paired-arrow", "framing arrow", base.arrow(batches, schema, True)),
         ("single-merged", "a merged file with runs",
-         Output(Header(partition_count=1, framing=OPAQUE, producer=(1 << 64) - 1, attempt=2), [merged])),
+         Output(Header(partition_count=1, framing=OPAQUE, producer=MERGED, attempt=2), [merged])),
         ("paired-selective", "sequences with gaps",
          Output(Header(partition_count=2, framing=OPAQUE, reader_features=1),
                 [Region({0: [Block(b"third", sequence=3)], 1: [Block(b"first"), Block(b"sixth", sequence=6)]})], True)),

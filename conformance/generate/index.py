@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from . import base
 from .catalog import Catalog, fault
 from .message import Fields, canonical
 from .output import Built, Output, Region, Shared, arrow_message, build
-from .raw import NOBODY, OPAQUE, Block, Header, pad8, u32
+from .raw import MERGED, NOBODY, OPAQUE, Block, Header, pad8, run, u32
 from .tails import largest_message
 
 Change = Callable[[Fields], None]
@@ -235,22 +235,25 @@ def places_of_data(built: Built) -> list[tuple[int, int]]:
 def runs_cases(case: Callable[..., None]) -> None:
     """REG-8."""
 
-    def output() -> Output:
+    def output(producer: int = MERGED, shared: Sequence[Shared] = ()) -> Output:
         own = {0: [Block(b"a" * 8), Block(b"b" * 8)], 1: [Block(b"c" * 8)]}
-        shared = [Shared([Block(b"d" * 8)]), Shared([Block(b"e" * 8)], [0])]
-        return Output(Header(partition_count=2, framing=OPAQUE, producer=(1 << 64) - 1), [Region(own, shared)])
+        return Output(Header(partition_count=2, framing=OPAQUE, producer=producer), [Region(own, list(shared))])
 
-    right = [(1, 0, 4), (2, 0, 4), (1, 1, 4), (3, NOBODY, 4), (4, NOBODY, 4)]
+    right = [run(1, 4), run(2, 4), run(1, 4)]
     wrongs = [
-        ("empty", []), ("missing-last", right[:-1]), ("missing-shared", right[:3]), ("one-more", [*right, (5, NOBODY, 3)]),
-        ("length-0", [*right[:2], (9, 0, 0), *right[2:]]), ("crosses-own", [(1, 0, 4), (2, 0, 8), *right[3:]]),
-        ("crosses-into-shared", [*right[:2], (1, 1, 8), right[4]]), ("crosses-shared", [*right[:3], (3, NOBODY, 8)]),
-        ("partition", [(1, 1, 4), *right[1:]]), ("partition-none", [(1, NOBODY, 4), *right[1:]]),
-        ("shared-partition", [*right[:3], (3, 0, 4), right[4]]), ("short", [(1, 0, 3), *right[1:]]),
-        ("wraps", [(1, 0, 0xFFFFFFFF), (2, 0, 9), *right[2:]]), ("order", [right[2], *right[:2], *right[3:]]),
+        ("empty", []), ("missing-last", right[:-1]), ("one-more", [*right, run(5, 3)]),
+        ("length-0", [*right[:2], run(9, 0), *right[2:]]), ("crosses", [run(1, 4), run(2, 8, 2)]), ("short", [run(1, 3), *right[1:]]),
+        ("wraps", [run(1, 0xFFFFFFFF), run(2, 9), *right[2:]]), ("blocks-0", [run(1, 4, 0), *right[1:]]),
+        ("blocks-more", [run(1, 4, 2), *right[1:]]), ("blocks-most", [run(1, 4, 0xFFFFFFFF), *right[1:]]),
+        ("first-and-blocks", [run(1, 8, 2, first=0xFFFFFFFF), right[2]]),
+        ("flag-1", [run(1, 4, last=2), *right[1:]]), ("flag-31", [*right[:2], run(1, 4, last=1 << 31 | 1)]),
     ]  # fmt: skip
     for name, runs in wrongs:
         case(f"runs-{name}", "REG-8", setting(runs=runs), output=output())
+    case("runs-not-merged", "REG-8", setting(runs=right), output=output(MERGED - 1))
+    shared = [Shared([Block(b"d" * 8)])]
+    case("runs-shared", "REG-8", setting(runs=right), output=output(MERGED, shared))
+    case("runs-over-shared", "REG-8", setting(runs=[*right, run(3, 4)]), output=output(MERGED, shared))
 
 
 def lookups(cat: Catalog) -> None:

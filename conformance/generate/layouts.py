@@ -11,7 +11,7 @@ from .catalog import Catalog, fault
 from .message import Fields
 from .output import Output, Region, Shared, arrow_message, build, framed, statistics
 from .prng import word_bytes
-from .raw import OPAQUE, RECORDS, Block, Header
+from .raw import MERGED, OPAQUE, RECORDS, Block, Header, run
 
 Regions = list[Region]
 
@@ -66,10 +66,11 @@ def variants() -> list[tuple[str, str, str, Callable[[], Output]]]:
          of(4, *(Region(shared=[Shared([text(f"all {r}")]), Shared([text(f"some {r}")], [r])]) for r in range(4)))),
         ("runs", "REG-8", "a merged file with runs",
          of(2, Region({0: [text("from 1"), text("from 2")], 1: [text("from 1")]},
-                      [Shared([text("to all, of 5"), text("to all, of 6")])],
-                      runs=[(1, 0, 5), (2, 0, 5), (1, 1, 5), (5, 0xFFFFFFFF, 5), (6, 0xFFFFFFFF, 5)]), producer=(1 << 64) - 1)),
+                      runs=[run(1, 5, last=1), run(2, 5, first=7, attempt=1 << 40), run(1, 5, last=1)]), producer=MERGED)),
         ("runs-of-blocks", "REG-8", "a run may hold several blocks",
-         of(1, Region({0: [text("first"), text("other"), text("third")]}, runs=[(1, 0, 10), (2, 0, 5)]))),
+         of(1, Region({0: [text("first"), text("other"), text("third")]}, runs=[run(1, 10, 2), run(2, 5)]), producer=MERGED)),
+        ("runs-most", "REG-8", "the last blocks that a run can number",
+         of(1, Region({0: [text("first"), text("other")]}, runs=[run(1, 10, 2, 0xFFFFFFFE, (1 << 64) - 1, 1)]), producer=MERGED)),
         ("selective", "REG-9 BLK-3 PRT-4", "sequences with gaps and first_block",
          of(3, Region({0: [replace(text("a"), sequence=3), replace(text("b"), sequence=9)], 2: [replace(text("c"), sequence=0)]}, sparse=False),
             Region({0: [replace(text("d"), sequence=12)]}), reader_features=1)),

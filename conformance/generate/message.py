@@ -12,7 +12,7 @@ import flatbuffers
 Fields = dict[str, Any]
 
 # The fields of each table, in the order of declaration. A struct is given as (format, size).
-STRUCTS = {"Run": ("<QII", 16), "RegionEntry": ("<QIIQQ", 32), "DictionaryEntry": ("<QII", 16)}
+STRUCTS = {"Run": ("<QQIIII", 32), "RegionEntry": ("<QIIQQ", 32), "DictionaryEntry": ("<QII", 16)}
 TABLES: dict[str, list[tuple[str, str]]] = {
     "SharedExtent": [("length", "u32"), ("members", "[u8]"), ("first_block", "u32")],
     "Region": [("sequence", "u32"), ("data_offset", "u64"), ("data_length", "u64"), ("offsets", "[u32]"),

@@ -36,7 +36,7 @@ class Region:
     shared: list[Shared] = field(default_factory=list)
     sparse: bool | None = None  # None: by SRT-8
     rotation: int = 0
-    runs: list[tuple[int, int, int]] | None = None
+    runs: list[tuple[int, ...]] | None = None
     change: Callable[[Fields], None] | None = None  # changes the message's fields before it is built
     encode: Callable[[Fields], bytes] | None = None  # builds the message, if it is not canonical
     block: dict[str, Any] = field(default_factory=dict)  # the fields of the message's Block that are wrong

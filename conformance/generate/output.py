@@ -277,7 +277,7 @@ def header_answer(header: Header, paired: bool) -> Answer:
         "kind": INDEX if paired else SINGLE, "version_minor": header.version_minor, "framing": header.framing,
         "partition_count": header.partition_count, "first_partition": header.first_partition,
         "reader_features": header.reader_features, "writer_features": header.writer_features,
-        "producer": str(header.producer), "attempt": header.attempt, "file_id": header.file_id.hex(),
+        "producer": str(header.producer), "attempt": str(header.attempt), "file_id": header.file_id.hex(),
     }  # fmt: skip
 
 

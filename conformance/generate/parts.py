@@ -11,7 +11,7 @@ from .raw import patch, u16, u32
 from .structure import Make, Parts, at_part, later, put, slot
 
 VECTORS = [("Region", "root.offsets", 4), ("Region", "root.shared", 4), ("Region", "root.shared.1.members", 1),
-           ("Region", "root.runs", 16), ("Footer", "root.regions", 32), ("Footer", "root.statistics.stored", 8),
+           ("Region", "root.runs", 32), ("Footer", "root.regions", 32), ("Footer", "root.statistics.stored", 8),
            ("Footer", "root.properties", 4), ("Schema", "root.arrow", 1)]  # fmt: skip
 STRINGS = [("Footer", "root.created_by"), ("Footer", "root.properties.0.key"), ("Footer", "root.properties.1.value")]
 

@@ -15,7 +15,9 @@ BLOCK_HEADER_SIZE = 24
 TAIL_SIZE = 24
 FILE_ID = bytes.fromhex("f0e1d2c3b4a5468798a7b6c5d4e3f201")
 
-DATA, INDEX, SINGLE, MANIFEST = 1, 2, 3, 4
+DATA, INDEX, SINGLE, MANIFEST, FRAGMENT = 1, 2, 3, 4, 5
+MERGED = (1 << 64) - 1
+"""The producer of a merged file."""
 OPAQUE, RECORDS, ARROW = 0, 1, 2
 NONE, LZ4, ZSTD = 0, 1, 2
 KIND_DATA, KIND_EVENT, KIND_REGION, KIND_FOOTER, KIND_SCHEMA = 0, 1, 128, 129, 130
@@ -72,21 +74,27 @@ class Header:
     attempt: int = 0
     first_partition: int = 0
     file_id: bytes = FILE_ID
-    reserved: int = 0
     magic: bytes = MAGIC
     checksum: int | None = None
 
     def encode(self) -> bytes:
         """The 64 bytes."""
         head = self.magic + bytes([self.kind, self.version_major, self.version_minor, self.framing])
-        head += struct.pack("<IIIQII", self.partition_count, self.reader_features, self.writer_features,
-                            self.producer, self.attempt, self.first_partition)  # fmt: skip
-        head += self.file_id + u32(self.reserved)
+        head += struct.pack("<IIIQQ", self.partition_count, self.reader_features, self.writer_features,
+                            self.producer, self.attempt)  # fmt: skip
+        head += self.file_id + u32(self.first_partition)
         return head + u32(crc(head) if self.checksum is None else self.checksum)
 
     def of_kind(self, kind: int) -> Header:
         """The same header for another file of the output."""
         return replace(self, kind=kind)
+
+
+def run(
+    producer: int, length: int, blocks: int = 1, first: int = 0, attempt: int = 0, last: int = 0
+) -> tuple[int, ...]:
+    """A run (REG-8); *length* in units of 8 bytes."""
+    return (producer, attempt, first, blocks, length, last)
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def basics(cat: Catalog) -> None:
             "header",
             "HDR-3",
             "all fields of the header",
-            {"producer": "18446744073709551614", "attempt": 7, "first_partition": 100},
+            {"producer": "18446744073709551614", "attempt": "18446744073709551613", "first_partition": 100},
             [write(101, "x"), FINISH],
         )
         case(

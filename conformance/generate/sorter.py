@@ -60,7 +60,7 @@ class Sorter:
         header = Header(
             partition_count=options["partition_count"], first_partition=get("first_partition", 0),
             framing=FRAMINGS[get("framing", "records")], producer=int(get("producer", "0")),
-            attempt=get("attempt", 0), file_id=bytes.fromhex(options["file_id"]),
+            attempt=int(get("attempt", "0")), file_id=bytes.fromhex(options["file_id"]),
             reader_features=DICTIONARIES if get("dictionaries", False) else 0,
         )  # fmt: skip
         self.output = Output(header, paired=get("layout", "paired") == "paired", schema=schema,

@@ -10,23 +10,26 @@ from . import base
 from .catalog import Catalog, fault
 from .message import FIRST, IDENTIFIER, TABLES, Fields, Part, assemble, edit, layout, positions, rebody
 from .output import Output, Region, Shared, arrow_message, build
-from .raw import ARROW, Block, Header, patch, u16, u32
+from .raw import ARROW, Block, Header, patch, run, u16, u32
 
 Parts = list[Part]
 Make = Callable[[Parts], bytes]
 SCHEMA = base.SCHEMA
 
 
-def fixture(root: str, encode: Callable[[Fields], bytes], minor: int = 0) -> Output:
-    """A file in which the message of one kind is made by *encode*; the message has most fields."""
+def fixture(root: str, encode: Callable[[Fields], bytes], minor: int = 0, good: bool = False) -> Output:
+    """A file in which the message of one kind is made by *encode*; the message has most fields.
+
+    A region with shared extents has no runs (REG-8). It has both if its structure is bad, which is found before that.
+    """
     if root == "Schema":
         header = Header(partition_count=2, framing=ARROW, version_minor=minor)
         own = {1: [Block(arrow_message(b"a batch"), records=1)]}
         return Output(header, [Region(own)], schema=SCHEMA, encode_schema=encode)
     own = {0: [base.text("a", "b")], 2: [base.text("c"), base.text("dd")]}
     shared = [Shared([base.text("to all")]), Shared([base.text("to two")], [1, 3])]
-    runs = [(7, 0, 5), (7, 2, 4), (8, 2, 4), (7, 0xFFFFFFFF, 5), (8, 0xFFFFFFFF, 5)]
-    region = Region(own, shared, runs=runs)
+    runs = [run(7, 5), run(7, 4), run(8, 4)]
+    region = Region(own, shared, runs=None if good else runs)
     output = Output(Header(version_minor=minor), [region], statistics=True, created_by="a case",
                     properties={"one": "1", "two": "zwei"})  # fmt: skip
     if root == "Region":
@@ -40,7 +43,7 @@ def put(
     cat: Catalog, root: str, name: str, clause: str, title: str, make: Make, minor: int = 0, good: bool = False
 ) -> None:
     """A case whose message of one kind is made of changed parts."""
-    output = fixture(root, lambda fields: make(layout(root, fields)), minor)
+    output = fixture(root, lambda fields: make(layout(root, fields)), minor, good)
     id = f"{clause.split()[0].lower()}-{root.lower()}-{name}"
     clause += " MSG-13"
     if good:

@@ -36,6 +36,7 @@ class Faro(KaitaiStruct):
         index = 2
         single = 3
         manifest = 4
+        fragment = 5
 
     class Framing(IntEnum):
         opaque = 0
@@ -249,12 +250,9 @@ class Faro(KaitaiStruct):
             self.reader_features = self._io.read_u4le()
             self.writer_features = self._io.read_u4le()
             self.producer = self._io.read_u8le()
-            self.attempt = self._io.read_u4le()
-            self.first_partition = self._io.read_u4le()
+            self.attempt = self._io.read_u8le()
             self.file_id = self._io.read_bytes(16)
-            self.reserved = self._io.read_u4le()
-            if not self.reserved == 0:
-                raise kaitaistruct.ValidationNotEqualError(0, self.reserved, self._io, u"/types/header/seq/12")
+            self.first_partition = self._io.read_u4le()
             self.checksum = self._io.read_u4le()
 
 

@@ -130,7 +130,7 @@ def answer_read(reader: PartitionReader, request: Json) -> Json:
             "reader_features": header.reader_features,
             "writer_features": header.writer_features,
             "producer": str(header.producer),
-            "attempt": header.attempt,
+            "attempt": str(header.attempt),
             "file_id": header.file_id.hex(),
         },
         "regions": reader.region_count,
@@ -164,8 +164,8 @@ def answer_read(reader: PartitionReader, request: Json) -> Json:
 def options(given: Json) -> WriterOptions:
     """Return the options of a request."""
     named = dict(given)
-    if "producer" in named:
-        named["producer"] = int(named["producer"])
+    for number in named.keys() & {"producer", "attempt"}:
+        named[number] = int(named[number])
     if "file_id" in named:
         named["file_id"] = bytes.fromhex(named["file_id"])
     if "schema" in named:

@@ -28,7 +28,7 @@ HEADER = {
     "reader_features": 0,
     "writer_features": 0,
     "producer": "7",
-    "attempt": 0,
+    "attempt": "0",
     "file_id": "00" * 16,
 }
 DESCRIPTION: dict[str, Any] = {

@@ -44,7 +44,7 @@ def test_header_and_blocks_are_what_the_manifest_says(case: dict[str, Any]) -> N
     index, blocks = files[role]
     for name, value in expect["header"].items():
         found = getattr(index.header, name)
-        found = found.hex() if name == "file_id" else str(found) if name == "producer" else int(found)
+        found = found.hex() if name == "file_id" else str(found) if name in ("producer", "attempt") else int(found)
         assert found == value, name
     metadata = [block for block in blocks if block.is_metadata]
     dictionaries = [b for _, blocks in files.values() for b in blocks if b.kind == Faro.BlockKind.dictionary]
@@ -75,7 +75,7 @@ def test_there_are_such_cases() -> None:
     assert len(valid_cases()) >= 10
 
 
-@pytest.mark.parametrize(("offset", "value"), [(0, 0), (9, 2), (56, 1), (12, 0)])
+@pytest.mark.parametrize(("offset", "value"), [(0, 0), (9, 2), (12, 0)])
 def test_a_wrong_header_is_refused(offset: int, value: int) -> None:
     name = next(name for case in valid_cases() for name in case["files"].values())
     data = bytearray((CASES / name).read_bytes())

@@ -137,6 +137,12 @@ def test_every_request_of_the_manifest_is_one(protocol: Protocol) -> None:
         request |= {role: str(path) for role, path in (case.get("files") or {}).items()}
         if case["op"] == "write":
             request = {"path": "out", "options": {}, "calls": [], **request}
+        if case["op"] == "fragment":
+            request["path"] = "out"
+        if case["op"] == "merge":
+            request |= {"path": "out", "fragments": case["fragments"]}
+        if "originals" in case:
+            request["originals"] = case["originals"]
         if case["op"] == "check":
             request.setdefault("level", "decode")
         if case["op"] == "follow":

@@ -81,7 +81,7 @@ def _header(rng: random.Random) -> Header:
         reader_features=(_SELECTIVE if rng.random() < 0.3 else 0) | (_DICTIONARIES if rng.random() < 0.4 else 0),
         writer_features=rng.choice([0] * 15 + [1 << 31]),
         producer=rng.choice([0, 7, (1 << 64) - 1]),
-        attempt=rng.choice([0, 3]),
+        attempt=rng.choice([0, 3, (1 << 64) - 1]),
         file_id=rng.randbytes(16),
     )
 

@@ -30,7 +30,7 @@ class _Script:
             "block_size": rng.choice([1, 10, 100, 1000, 65536]),
             "buffer_size": rng.choice([1, 50, 500, 5000, 1 << 26]), "ordered": rng.random() < 0.6,
             "statistics": rng.random() < 0.7, "overwrite": rng.random() < 0.3, "producer": str(rng.getrandbits(64)),
-            "attempt": rng.randrange(9), "max_plain_size": rng.choice([100, 1 << 26, 1 << 26]),
+            "attempt": str(rng.choice([0, 1, 8, (1 << 64) - 1])), "max_plain_size": rng.choice([100, 1 << 26, 1 << 26]),
         }  # fmt: skip
         if rng.random() < 0.5:
             options["rotation"] = rng.randrange(self.count)

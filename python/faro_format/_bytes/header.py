@@ -22,9 +22,12 @@ class FileKind(IntEnum):
     """The index file of a pair."""
     SINGLE = 3
     """Data and index in one file."""
+    FRAGMENT = 5
+    """A part of an output, as it is pushed to a merge (FRG-2)."""
 
 
 _MANIFEST = 4
+_KINDS = frozenset(FileKind)
 
 
 class Framing(IntEnum):
@@ -49,10 +52,12 @@ KNOWN_READER_FEATURES = SELECTIVE | DICTIONARIES
 KNOWN_WRITER_FEATURES = 0
 
 MAX_PARTITIONS = 1 << 28
+MERGED = (1 << 64) - 1
+"""The producer of a merged file (MRG-1)."""
 VERSION_MAJOR = 1
 VERSION_MINOR = 0
 
-_STRUCT = struct.Struct("<8sBBBBIIIQII16sII")
+_STRUCT = struct.Struct("<8sBBBBIIIQQ16sII")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,11 @@ class FileHeader:
         return bool(self.reader_features & DICTIONARIES)
 
     @property
+    def merged(self) -> bool:
+        """Whether the file is merged: its blocks come from many producers (MRG-1)."""
+        return self.producer == MERGED
+
+    @property
     def end_partition(self) -> int:
         """One more than the file's last partition."""
         return self.first_partition + self.partition_count
@@ -107,9 +117,8 @@ class FileHeader:
             self.writer_features,
             self.producer,
             self.attempt,
-            self.first_partition,
             self.file_id,
-            0,
+            self.first_partition,
             0,
         )[:60]
         return raw + crc32c(raw).to_bytes(4, "little")
@@ -143,9 +152,8 @@ def parse_header(raw: bytes, size: int, place: Place) -> FileHeader:
         writer_features,
         producer,
         attempt,
-        first,
         file_id,
-        reserved,
+        first,
         checksum,
     ) = _STRUCT.unpack(raw)
     computed = crc32c(raw[:60])
@@ -156,17 +164,15 @@ def parse_header(raw: bytes, size: int, place: Place) -> FileHeader:
     if reader_features & ~KNOWN_READER_FEATURES:
         raise place.error(ErrorCode.UNSUPPORTED_FEATURE, 16, "known reader features only", f"{reader_features:#x}")
     if kind == _MANIFEST:
-        raise place.error(ErrorCode.UNSUPPORTED_FEATURE, 8, "file kind 1, 2 or 3", "a manifest")
-    if not FileKind.DATA <= kind <= FileKind.SINGLE:
-        raise place.error(ErrorCode.MALFORMED_HEADER, 8, "file kind 1, 2 or 3", kind)
+        raise place.error(ErrorCode.UNSUPPORTED_FEATURE, 8, "file kind 1, 2, 3 or 5", "a manifest")
+    if kind not in _KINDS:
+        raise place.error(ErrorCode.MALFORMED_HEADER, 8, "file kind 1, 2, 3 or 5", kind)
     if framing > FRAMING_ARROW:
         raise place.error(ErrorCode.MALFORMED_HEADER, 11, "framing 0, 1 or 2", framing)
     if not 1 <= count <= MAX_PARTITIONS:
         raise place.error(ErrorCode.MALFORMED_HEADER, 12, "1 to 2^28 partitions", count)
     if first + count > MAX_PARTITIONS:
-        raise place.error(ErrorCode.MALFORMED_HEADER, 36, "partition numbers below 2^28", first + count)
-    if reserved:
-        raise place.error(ErrorCode.MALFORMED_HEADER, 56, "reserved bytes that are zero", reserved)
+        raise place.error(ErrorCode.MALFORMED_HEADER, 56, "partition numbers below 2^28", first + count)
     return FileHeader(
         FileKind(kind),
         Framing(framing),
@@ -184,7 +190,7 @@ def parse_header(raw: bytes, size: int, place: Place) -> FileHeader:
 PAIR_FIELDS: tuple[tuple[str, int], ...] = (
     ("file_id", 40),
     ("partition_count", 12),
-    ("first_partition", 36),
+    ("first_partition", 56),
     ("producer", 24),
     ("attempt", 32),
     ("framing", 11),

@@ -14,7 +14,7 @@ from faro_format._block.block import NO_PARTITION
 from faro_format._bytes.header import FileHeader, FileKind
 from faro_format._bytes.spans import Ints, U32s
 from faro_format._error import ErrorCode, Place
-from faro_format._message.messages import RegionMessage
+from faro_format._message.messages import LAST, Records, RegionMessage
 
 MAX_REGION = 8 * (2**32 - 1)
 """The most bytes of a region's blocks (REG-3)."""
@@ -231,7 +231,11 @@ def check_region(message: RegionMessage, header: FileHeader, entry: Entry, place
         require((message.member_counts[named_members] == size).all(), f"REG-7: members of {size} bytes")
         last = message.raw[message.member_begins[named_members] + size - 1]
         require(not (last >> ((count - 1) % 8)).astype(np.uint16).max() >> 1, "REG-7: members of the file")
-    require(_runs_tile(message, header), "REG-8: runs that tile the extents")
+    if message.runs is not None:
+        require(header.merged, "REG-8: no runs in a file that is not merged")
+        require(not message.shared_lengths.size, "REG-8: no shared extents beside runs")
+        require(_runs_tile(message.runs, offsets), "REG-8: runs that tile the own extents")
+        require(_runs_are_possible(message.runs), "REG-8: runs of possible blocks, with known flags")
     if header.selective:
         have = 0 if message.first_block is None else message.first_block.size
         present = message.first_block is not None or slots == 0
@@ -246,29 +250,22 @@ def check_region(message: RegionMessage, header: FileHeader, entry: Entry, place
     return Region(header, entry, message)
 
 
-def _runs_tile(message: RegionMessage, header: FileHeader) -> bool:
-    """Whether the runs, if there are any, tile the extents and have their partitions (REG-8)."""
-    runs = message.runs
-    if runs is None:
-        return True
+def _runs_tile(runs: Records, offsets: U32s) -> bool:
+    """Whether each run is inside one extent, and all together fill them in slot order (REG-8)."""
     lengths = runs["length"].astype(np.int64)
-    offsets = message.offsets.astype(np.int64)
-    ends = np.concatenate((offsets[1:], offsets[-1] + np.cumsum(message.shared_lengths)))
-    run_ends = np.cumsum(lengths)
-    if (lengths < 1).any() or (run_ends[-1] if run_ends.size else 0) != (ends[-1] if ends.size else 0):
+    ends = np.cumsum(lengths)
+    if (ends[-1] if ends.size else 0) != offsets[-1] or (lengths < 1).any():
         return False
     # The extent of a run is the one that holds its first unit; a run that ends after it crosses over.
-    extent = np.searchsorted(ends, run_ends - lengths, side="right")
-    if (run_ends > ends[extent]).any():
-        return False
-    slots = offsets.size - 1
-    if message.partitions is not None:
-        partitions = message.partitions.astype(np.int64)
-    else:
-        turned = (message.rotation + np.arange(slots, dtype=np.int64)) % header.partition_count
-        partitions = header.first_partition + turned
-    partitions = np.concatenate((partitions, np.full(message.shared_lengths.size, NO_PARTITION, np.int64)))
-    return bool((partitions[extent] == runs["partition"]).all())
+    extent = np.searchsorted(offsets[1:], ends - lengths, side="right")
+    return bool((ends <= offsets[1:][extent]).all())
+
+
+def _runs_are_possible(runs: Records) -> bool:
+    """Whether the blocks of each run fit into it, their numbers fit into 32 bits, and its flags are known (REG-8)."""
+    blocks, length = runs["blocks"].astype(np.int64), runs["length"].astype(np.int64)
+    first = runs["first_block"].astype(np.int64)
+    return bool(((blocks >= 1) & (3 * blocks <= length) & (first + blocks <= 1 << 32) & (runs["flags"] <= LAST)).all())
 
 
 class RegionCache:

@@ -59,7 +59,7 @@ def build_region(
             SharedExtent.SharedExtentAddLength(builder, length)
             extents.append(SharedExtent.SharedExtentEnd(builder))
         at_shared = _offsets(builder, extents)
-    at_runs = _structs(builder, runs.astype(RUN, copy=False), 16) if runs is not None and runs.size else 0
+    at_runs = _structs(builder, runs.astype(RUN, copy=False), 32) if runs is not None and runs.size else 0
     at_first = 0
     if first_block is not None and first_block.size:
         at_first = _vector(builder, first_block, "<u4")

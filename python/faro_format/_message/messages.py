@@ -30,8 +30,19 @@ ENTRY = np.dtype(
 )
 """The struct ``RegionEntry`` of the footer's directory."""
 
-RUN = np.dtype([("producer", "<u8"), ("partition", "<u4"), ("length", "<u4")])
+RUN = np.dtype(
+    [
+        ("producer", "<u8"),
+        ("attempt", "<u8"),
+        ("first_block", "<u4"),
+        ("blocks", "<u4"),
+        ("length", "<u4"),
+        ("flags", "<u4"),
+    ]
+)
 """The struct ``Run`` of merged files; lengths in units of 8 bytes."""
+LAST = 1
+"""The flag *last* of a run: the producer has no further block for the partition (REG-8)."""
 
 DICTIONARY = np.dtype([("offset", "<u8"), ("size", "<u4"), ("reserved", "<u4")])
 """The struct ``DictionaryEntry`` of the footer."""
@@ -50,7 +61,7 @@ _REGION = Table(
         Field("rotation"),
         Field("partitions", vector=_U32),
         Field("shared", tables=_SHARED_EXTENT),
-        Field("runs", vector=(16, 8)),
+        Field("runs", vector=(32, 8)),
         Field("first_block", vector=_U32),
     ),
 )

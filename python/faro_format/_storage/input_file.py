@@ -224,9 +224,16 @@ class Window:
         self.base = offset
 
 
+_NAMES = {
+    FileKind.DATA: "a data file",
+    FileKind.INDEX: "an index file",
+    FileKind.SINGLE: "a single file",
+    FileKind.FRAGMENT: "a fragment",
+}
+
+
 def check_kind(header: FileHeader, kind: FileKind, place: Place) -> FileHeader:
     """Return the header if it is of the expected kind of file (OPN-1, checks 2 and 4)."""
     if header.kind != kind:
-        names = {FileKind.DATA: "a data file", FileKind.INDEX: "an index file", FileKind.SINGLE: "a single file"}
-        raise place.error(ErrorCode.MISMATCHED_PAIR, 8, names[kind], names[header.kind])
+        raise place.error(ErrorCode.MISMATCHED_PAIR, 8, _NAMES[kind], _NAMES[header.kind])
     return header

@@ -112,7 +112,7 @@ class WriterOptions:
         self._integer("partition_count", 1, MAX_PARTITIONS)
         self._integer("first_partition", 0, MAX_PARTITIONS - self.partition_count)
         self._integer("producer", 0, 2**64 - 1)
-        self._integer("attempt", 0, 2**32 - 1)
+        self._integer("attempt", 0, 2**64 - 1)
         self._integer("block_size", 1, 2**26)
         self._integer("buffer_size", 1, 2**33)
         self._integer("level", 1, 19)

@@ -56,9 +56,7 @@ class FileHeader(object):
     # FileHeader
     def Producer(self): return self._tab.Get(flatbuffers.number_types.Uint64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(24))
     # FileHeader
-    def Attempt(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(32))
-    # FileHeader
-    def FirstPartition(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(36))
+    def Attempt(self): return self._tab.Get(flatbuffers.number_types.Uint64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(32))
     # FileHeader
     def FileId(self, j = None):
         if j is None:
@@ -81,18 +79,17 @@ class FileHeader(object):
         return False
 
     # FileHeader
-    def Reserved(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(56))
+    def FirstPartition(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(56))
     # FileHeader
     def Checksum(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(60))
 
-def CreateFileHeader(builder, magic, kind, versionMajor, versionMinor, framing, partitionCount, readerFeatures, writerFeatures, producer, attempt, firstPartition, fileId, reserved, checksum):
+def CreateFileHeader(builder, magic, kind, versionMajor, versionMinor, framing, partitionCount, readerFeatures, writerFeatures, producer, attempt, fileId, firstPartition, checksum):
     builder.Prep(8, 64)
     builder.PrependUint32(checksum)
-    builder.PrependUint32(reserved)
+    builder.PrependUint32(firstPartition)
     for _idx0 in range(16 , 0, -1):
         builder.PrependUint8(fileId[_idx0-1])
-    builder.PrependUint32(firstPartition)
-    builder.PrependUint32(attempt)
+    builder.PrependUint64(attempt)
     builder.PrependUint64(producer)
     builder.PrependUint32(writerFeatures)
     builder.PrependUint32(readerFeatures)

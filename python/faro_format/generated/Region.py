@@ -140,7 +140,7 @@ class Region(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(18))
         if o != 0:
             x = self._tab.Vector(o)
-            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 16
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 32
             obj = Run()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -284,14 +284,14 @@ def AddRuns(builder: flatbuffers.Builder, runs: int):
     RegionAddRuns(builder, runs)
 
 def RegionStartRunsVector(builder, numElems: int) -> int:
-    return builder.StartVector(16, numElems, 8)
+    return builder.StartVector(32, numElems, 8)
 
 def StartRunsVector(builder, numElems: int) -> int:
     return RegionStartRunsVector(builder, numElems)
 
 def RegionCreateRunsVector(builder: flatbuffers.Builder, data: Iterable[Any]) -> int:
     data = list(data)
-    builder.StartVector(16, len(data), 8)
+    builder.StartVector(32, len(data), 8)
     for item in reversed(data):
         item.Pack(builder)
     return builder.EndVector()

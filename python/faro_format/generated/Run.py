@@ -12,7 +12,7 @@ class Run(object):
 
     @classmethod
     def SizeOf(cls) -> int:
-        return 16
+        return 32
 
     # Run
     def Init(self, buf: bytes, pos: int):
@@ -21,13 +21,22 @@ class Run(object):
     # Run
     def Producer(self): return self._tab.Get(flatbuffers.number_types.Uint64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(0))
     # Run
-    def Partition(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(8))
+    def Attempt(self): return self._tab.Get(flatbuffers.number_types.Uint64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(8))
     # Run
-    def Length(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(12))
+    def FirstBlock(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(16))
+    # Run
+    def Blocks(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(20))
+    # Run
+    def Length(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(24))
+    # Run
+    def Flags(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(28))
 
-def CreateRun(builder, producer, partition, length):
-    builder.Prep(8, 16)
+def CreateRun(builder, producer, attempt, firstBlock, blocks, length, flags):
+    builder.Prep(8, 32)
+    builder.PrependUint32(flags)
     builder.PrependUint32(length)
-    builder.PrependUint32(partition)
+    builder.PrependUint32(blocks)
+    builder.PrependUint32(firstBlock)
+    builder.PrependUint64(attempt)
     builder.PrependUint64(producer)
     return builder.Offset()

@@ -11,6 +11,7 @@ import flatbuffers
 
 from faro_format.generated.BlockHeader import BlockHeader, CreateBlockHeader
 from faro_format.generated.FileHeader import CreateFileHeader, FileHeader
+from faro_format.generated.FragmentEnd import CreateFragmentEnd, FragmentEnd
 from faro_format.generated.RegionEntry import CreateRegionEntry, RegionEntry
 from faro_format.generated.Run import CreateRun, Run
 from faro_format.generated.Tail import CreateTail, Tail
@@ -29,7 +30,7 @@ def test_file_header() -> None:
     check(
         FileHeader, CreateFileHeader, 64,
         range(8), 8, 9, 10, 11, 0x0F0E0D0C, 0x13121110, 0x17161514, 0x1F1E1D1C1B1A1918,
-        0x23222120, 0x27262524, range(40, 56), 0x3B3A3938, 0x3F3E3D3C,
+        0x2726252423222120, range(40, 56), 0x3B3A3938, 0x3F3E3D3C,
     )  # fmt: skip
 
 
@@ -45,7 +46,14 @@ def test_tail() -> None:
 
 
 def test_run() -> None:
-    check(Run, CreateRun, 16, 0x0706050403020100, 0x0B0A0908, 0x0F0E0D0C)
+    check(
+        Run, CreateRun, 32,
+        0x0706050403020100, 0x0F0E0D0C0B0A0908, 0x13121110, 0x17161514, 0x1B1A1918, 0x1F1E1D1C,
+    )  # fmt: skip
+
+
+def test_fragment_end() -> None:
+    check(FragmentEnd, CreateFragmentEnd, 16, 0x0706050403020100, 0x0B0A0908, 0x0F0E0D0C)
 
 
 def test_region_entry() -> None:

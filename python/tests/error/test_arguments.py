@@ -91,7 +91,7 @@ def options_rows() -> Iterator[Row]:
         "first_partition": integer(0, 2**28 - 3),
         "framing": among("opaque", "records"),
         "producer": integer(0, 2**64 - 1),
-        "attempt": integer(0, 2**32 - 1),
+        "attempt": integer(0, 2**64 - 1),
         "file_id": lambda value: isinstance(value, bytes) and len(value) == 16,
         "block_size": integer(1, 2**26),
         "buffer_size": integer(1, 2**33),

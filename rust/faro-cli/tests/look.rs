@@ -292,6 +292,43 @@ fn diff_tells_content_from_form() {
 }
 
 #[test]
+fn an_attempt_has_64_bits() {
+    let last = u64::MAX.to_string();
+    let folder = packed("a", &["--attempt", &last]);
+    assert_eq!(folder.json(&["info", "a", "--json"])["header"]["attempt"], u64::MAX);
+    assert!(folder.text(&["info", "a"]).contains(&format!("0, attempt {last}")));
+    let text = folder.text(&["dump", "--annotate", "a.index"]);
+    assert!(text.contains(&format!("attempt          {last}")), "{text}");
+    folder.ok(&["pack", "in.jsonl", "-o", "b", "--by", "k", "--partitions", "8"]);
+    let output = folder.run(&["diff", "a", "b"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("attempt") && text.contains(&last), "{text}");
+    folder.fails(
+        2,
+        &[
+            "pack",
+            "in.jsonl",
+            "-o",
+            "c",
+            "--by",
+            "k",
+            "--attempt",
+            "18446744073709551616",
+        ],
+    );
+}
+
+#[test]
+fn a_fragment_is_named() {
+    let folder = packed("out", &["--single"]);
+    let mut file = folder.read("out.faro");
+    file[8] = 5;
+    folder.write("push.faro", file);
+    let text = folder.text(&["dump", "--annotate", "--offset", "0", "--length", "64", "push.faro"]);
+    assert!(text.contains("5: fragment"), "{text}");
+}
+
+#[test]
 fn a_property_cannot_steer_the_terminal() {
     let folder = Folder::new();
     folder.write("in.csv", "a\x1b[31m,b\n1,2\n");

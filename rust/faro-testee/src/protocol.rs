@@ -258,7 +258,7 @@ pub(crate) struct Options {
     pub first_partition: Option<i64>,
     pub framing: Option<String>,
     pub producer: Option<String>,
-    pub attempt: Option<i64>,
+    pub attempt: Option<String>,
     pub file_id: Option<String>,
     pub block_size: Option<i64>,
     pub buffer_size: Option<i64>,

@@ -85,7 +85,7 @@ fn describe(output: &dyn Output) -> Map<String, Value> {
             "reader_features": header.reader_features,
             "writer_features": header.writer_features,
             "producer": header.producer.to_string(),
-            "attempt": header.attempt,
+            "attempt": header.attempt.to_string(),
             "file_id": to_hex(&header.file_id),
         }),
     );

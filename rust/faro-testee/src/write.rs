@@ -75,12 +75,16 @@ fn options(from: Options) -> Result<WriterOptions, Failure> {
             .parse()
             .map_err(|_| invalid_argument("a producer of 64 bits", producer))?;
     }
+    if let Some(attempt) = from.attempt {
+        options.attempt = attempt
+            .parse()
+            .map_err(|_| invalid_argument("an attempt of 64 bits", attempt))?;
+    }
     if let Some(id) = from.file_id {
         let id = from_hex(&id).and_then(|id| id.try_into().ok());
         options.file_id = Some(id.ok_or_else(|| Failure::Unsupported("a file_id of another form".into()))?);
     }
     set(&mut options.first_partition, "first_partition", from.first_partition)?;
-    set(&mut options.attempt, "attempt", from.attempt)?;
     set(&mut options.block_size, "block_size", from.block_size)?;
     set(&mut options.buffer_size, "buffer_size", from.buffer_size)?;
     set(&mut options.level, "level", from.level)?;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Place, check, code, open, read_all, write_sample};
-use faro::{ErrorCode, Files, Layout};
+use faro::{ErrorCode, FileHeader, FileKind, Files, Follower, Layout, ReaderOptions, RebuildOptions, rebuild};
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -116,4 +116,32 @@ fn files_of_two_outputs_are_no_pair() {
     );
     assert_eq!(code(open(&Files::Single(data))), ErrorCode::MismatchedPair);
     assert_eq!(code(open(&Files::Single(two.name()))), ErrorCode::Io);
+}
+
+#[test]
+fn a_fragment_is_no_output() {
+    for layout in [Layout::Paired, Layout::Single] {
+        let place = Place::new();
+        let files = write_sample(&place.name(), layout);
+        for (role, path) in files.paths() {
+            let good = std::fs::read(path).unwrap();
+            let header = FileHeader {
+                kind: FileKind::Fragment,
+                ..FileHeader::parse(&good).unwrap()
+            };
+            std::fs::write(path, [&header.encode()[..], &good[64..]].concat()).unwrap();
+            let expected = (ErrorCode::MismatchedPair, Some(8), Some(role));
+            let refused = |error: faro::Error| {
+                assert_eq!((error.code, error.offset, error.role), expected, "{error}");
+            };
+            refused(open(&files).unwrap_err());
+            refused(check(&files).unwrap_err());
+            refused(Follower::open(&files, ReaderOptions::default()).err().unwrap());
+            if role == faro::FileRole::Data {
+                refused(rebuild(&files, &RebuildOptions::default()).unwrap_err());
+            }
+            std::fs::write(path, &good).unwrap();
+        }
+        check(&files).unwrap();
+    }
 }

@@ -253,6 +253,20 @@ fn durable_files_are_the_same() {
 }
 
 #[test]
+fn producers_and_attempts_have_64_bits() {
+    for (layout, number) in LAYOUTS.into_iter().cycle().zip([(1 << 32) + 7, 1 << 63, u64::MAX]) {
+        let place = Place::new();
+        let wide = options(layout, 3).producer(number - 1).attempt(number);
+        let mut writer = Writer::create(place.name(), wide).unwrap();
+        writer.write(1, b"one").unwrap();
+        let files = writer.finish().unwrap().files;
+        check(&files).unwrap();
+        let header = open(&files).unwrap().header().clone();
+        assert_eq!((header.producer, header.attempt), (number - 1, number));
+    }
+}
+
+#[test]
 fn the_region_writer_takes_blocks_in_slot_order() {
     let place = Place::new();
     let rotated = options(Layout::Paired, 4).rotation(2).framing(Framing::Opaque);

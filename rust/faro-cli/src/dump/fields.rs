@@ -14,7 +14,7 @@ pub(super) const BLOCK: usize = 24;
 /// The size of a tail, in bytes.
 pub(super) const TAIL: usize = 24;
 
-const FILE_FIELDS: [(usize, usize, &str); 14] = [
+const FILE_FIELDS: [(usize, usize, &str); 13] = [
     (0, 8, "magic"),
     (8, 1, "kind"),
     (9, 1, "version_major"),
@@ -24,10 +24,9 @@ const FILE_FIELDS: [(usize, usize, &str); 14] = [
     (16, 4, "reader_features"),
     (20, 4, "writer_features"),
     (24, 8, "producer"),
-    (32, 4, "attempt"),
-    (36, 4, "first_partition"),
+    (32, 8, "attempt"),
     (40, 16, "file_id"),
-    (56, 4, "reserved"),
+    (56, 4, "first_partition"),
     (60, 4, "checksum"),
 ];
 
@@ -46,7 +45,16 @@ pub(super) fn file_header(section: &mut Section) {
                 "\\x89FARO\\r\\n\\x1a".to_owned(),
                 "not the magic of Faro",
             ),
-            "kind" => named(value, &[(1, "data"), (2, "index"), (3, "single"), (4, "manifest")]),
+            "kind" => named(
+                value,
+                &[
+                    (1, "data"),
+                    (2, "index"),
+                    (3, "single"),
+                    (4, "manifest"),
+                    (5, "fragment"),
+                ],
+            ),
             "framing" => named(value, &[(0, "opaque"), (1, "records"), (2, "arrow")]),
             "reader_features" => named(
                 value,

@@ -281,3 +281,42 @@ fn members(bits: &[u8]) -> String {
     let more = if all.count() > 12 { ", ..." } else { "" };
     format!("first_partition + {{{}{more}}}", first.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dump::schema::root;
+    use faro::block::REGION;
+    use faro::message::{Region, Run};
+
+    #[test]
+    fn each_member_of_a_run_is_explained() {
+        let run = Run {
+            producer: u64::MAX - 1,
+            attempt: 1 << 63,
+            first_block: 4,
+            blocks: 5,
+            length: 60,
+            flags: 1,
+        };
+        let mut region = Region::default();
+        region.offsets = vec![0, 120];
+        region.runs = Some(vec![run; 2]);
+        let message = region.build().unwrap();
+        let parts = annotate(&message, 88, root(REGION).unwrap(), 8);
+        assert!(parts.values().all(|part| part.name != "  not explained"));
+        let of_runs: Vec<(&str, &str)> = parts
+            .values()
+            .filter_map(|part| Some((part.name.strip_prefix("Region.runs[1].")?, part.value.as_str())))
+            .collect();
+        let expected = [
+            ("producer", "18446744073709551614"),
+            ("attempt", "9223372036854775808"),
+            ("first_block", "4"),
+            ("blocks", "5"),
+            ("length", "60"),
+            ("flags", "1"),
+        ];
+        assert_eq!(of_runs, expected);
+    }
+}

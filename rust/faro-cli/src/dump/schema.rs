@@ -54,7 +54,17 @@ static REGION: Table = Table {
         ("shared", Type::Tables(&SHARED_EXTENT)),
         (
             "runs",
-            Type::Structs(16, &[(0, 8, "producer"), (8, 4, "partition"), (12, 4, "length")]),
+            Type::Structs(
+                32,
+                &[
+                    (0, 8, "producer"),
+                    (8, 8, "attempt"),
+                    (16, 4, "first_block"),
+                    (20, 4, "blocks"),
+                    (24, 4, "length"),
+                    (28, 4, "flags"),
+                ],
+            ),
         ),
         ("first_block", Type::Numbers(4)),
     ],

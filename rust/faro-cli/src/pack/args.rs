@@ -91,7 +91,7 @@ pub(crate) struct PackArgs {
 
     /// Number of the producer's attempt
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub attempt: u32,
+    pub attempt: u64,
 
     /// The partition with the first extent in each region
     #[arg(long, value_name = "N", default_value_t = 0)]

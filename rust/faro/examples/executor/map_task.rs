@@ -24,7 +24,10 @@ pub(crate) fn options() -> WriterOptions {
 
 /// Writes the output. When this fails, the writer is dropped, and removes what it has written.
 pub(crate) fn run(folder: &Path, map: u32, attempt: u32, memory: Arc<Share>) -> faro::Result<Written> {
-    let options = options().producer(map.into()).attempt(attempt).memory_budget(memory);
+    let options = options()
+        .producer(map.into())
+        .attempt(attempt.into())
+        .memory_budget(memory);
     let mut writer = Writer::create(folder.join(name(map, attempt)), options)?;
     for (partition, value) in rows(map) {
         writer.write(partition, &encode(value))?;

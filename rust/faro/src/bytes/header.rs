@@ -1,5 +1,4 @@
-//! The 64 bytes at the start of every file (spec, HDR-1 to HDR-5; INT-5 for reserved fields). No memory is allocated
-//! because of a header alone.
+//! The 64 bytes at the start of every file (spec, HDR-1 to HDR-5). No memory is allocated because of a header alone.
 
 use super::checksum::crc32c;
 use crate::error::{Error, ErrorCode, Result};
@@ -33,6 +32,8 @@ pub enum FileKind {
     Index = 2,
     /// Data and index in one file.
     Single = 3,
+    /// A part of an output, as it is pushed (FRG in spec/merging.md); never an output by itself.
+    Fragment = 5,
 }
 
 /// What the plain payloads of data blocks are (FRM-1 to FRM-3). The set is closed in version 1 of the format (HDR-1,
@@ -59,9 +60,9 @@ impl Framing {
     }
 }
 
-/// The header of a file. The magic, the major version, the reserved field and the checksum are not kept:
-/// [`FileHeader::parse`] checks them and [`FileHeader::encode`] writes them. The fields are those of HDR-1, which do
-/// not change within a major version (VER-1).
+/// The header of a file. The magic, the major version and the checksum are not kept: [`FileHeader::parse`] checks them
+/// and [`FileHeader::encode`] writes them. The fields are those of HDR-1, which do not change within a major version
+/// (VER-1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileHeader {
     /// What the file is.
@@ -79,10 +80,10 @@ pub struct FileHeader {
     /// The producer's number; `u64::MAX` in a merged file.
     pub producer: u64,
     /// The producer's attempt, or the generation of the merge.
-    pub attempt: u32,
+    pub attempt: u64,
     /// The number of the file's first partition; 0 unless the file holds a range of the shuffle's partitions.
     pub first_partition: u32,
-    /// The identity of the output, a random UUID; the two files of a pair have the same.
+    /// The identity of the output, a UUID; the two files of a pair have the same.
     pub file_id: [u8; 16],
 }
 
@@ -97,9 +98,8 @@ pub(crate) mod field {
     pub(crate) const WRITER_FEATURES: usize = 20;
     pub(crate) const PRODUCER: usize = 24;
     pub(crate) const ATTEMPT: usize = 32;
-    pub(crate) const FIRST_PARTITION: usize = 36;
     pub(crate) const FILE_ID: usize = 40;
-    pub(crate) const RESERVED: usize = 56;
+    pub(crate) const FIRST_PARTITION: usize = 56;
     pub(crate) const CHECKSUM: usize = 60;
 }
 
@@ -108,8 +108,17 @@ fn put(bytes: &mut [u8; FileHeader::SIZE], at: usize, field: &[u8]) {
     bytes[at..at + field.len()].copy_from_slice(field);
 }
 
+/// The bytes of a field.
+fn get<const N: usize>(bytes: &[u8; FileHeader::SIZE], at: usize) -> [u8; N] {
+    std::array::from_fn(|i| bytes[at + i])
+}
+
 fn u32_at(bytes: &[u8; FileHeader::SIZE], at: usize) -> u32 {
-    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    u32::from_le_bytes(get(bytes, at))
+}
+
+fn u64_at(bytes: &[u8; FileHeader::SIZE], at: usize) -> u64 {
+    u64::from_le_bytes(get(bytes, at))
 }
 
 impl FileHeader {
@@ -129,8 +138,8 @@ impl FileHeader {
         put(&mut bytes, field::WRITER_FEATURES, &self.writer_features.to_le_bytes());
         put(&mut bytes, field::PRODUCER, &self.producer.to_le_bytes());
         put(&mut bytes, field::ATTEMPT, &self.attempt.to_le_bytes());
-        put(&mut bytes, field::FIRST_PARTITION, &self.first_partition.to_le_bytes());
         put(&mut bytes, field::FILE_ID, &self.file_id);
+        put(&mut bytes, field::FIRST_PARTITION, &self.first_partition.to_le_bytes());
         let checksum = crc32c(&[&bytes[..field::CHECKSUM]]);
         put(&mut bytes, field::CHECKSUM, &checksum.to_le_bytes());
         bytes
@@ -187,15 +196,16 @@ impl FileHeader {
                 return Err(Error::at(
                     ErrorCode::UnsupportedFeature,
                     field::KIND as u64,
-                    "file kind 1, 2 or 3",
+                    "file kind 1, 2, 3 or 5",
                     "4, a manifest",
                 ));
             }
+            5 => FileKind::Fragment,
             other => {
                 return Err(Error::at(
                     ErrorCode::MalformedHeader,
                     field::KIND as u64,
-                    "file kind 1, 2 or 3",
+                    "file kind 1, 2, 3 or 5",
                     other.to_string(),
                 ));
             }
@@ -234,19 +244,7 @@ impl FileHeader {
             "partition numbers below 2^28",
             || format!("{partition_count} partitions from {first_partition} on"),
         )?;
-        let reserved = u32_at(bytes, field::RESERVED);
-        check(
-            reserved == 0,
-            malformed,
-            field::RESERVED as u64,
-            "zero in the reserved field",
-            || reserved.to_string(),
-        )?;
 
-        let mut file_id = [0; 16];
-        file_id.copy_from_slice(&bytes[field::FILE_ID..field::RESERVED]);
-        let mut producer = [0; 8];
-        producer.copy_from_slice(&bytes[field::PRODUCER..field::ATTEMPT]);
         Ok(FileHeader {
             kind,
             version_minor: bytes[field::VERSION_MINOR],
@@ -254,10 +252,10 @@ impl FileHeader {
             partition_count,
             reader_features: u32_at(bytes, field::READER_FEATURES),
             writer_features: u32_at(bytes, field::WRITER_FEATURES),
-            producer: u64::from_le_bytes(producer),
-            attempt: u32_at(bytes, field::ATTEMPT),
+            producer: u64_at(bytes, field::PRODUCER),
+            attempt: u64_at(bytes, field::ATTEMPT),
             first_partition,
-            file_id,
+            file_id: get(bytes, field::FILE_ID),
         })
     }
 
@@ -269,6 +267,11 @@ impl FileHeader {
     /// Whether the file has the reader feature `dictionaries`.
     pub fn has_dictionaries(&self) -> bool {
         self.reader_features & FEATURE_DICTIONARIES != 0
+    }
+
+    /// Whether the file is merged: it has blocks of many producers (MRG-1).
+    pub fn is_merged(&self) -> bool {
+        self.producer == u64::MAX
     }
 
     /// Whether messages of the file may have fields that this library does not know (MSG-12).

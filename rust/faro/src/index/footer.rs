@@ -1,4 +1,5 @@
-//! The rules of the footer's directory, statistics and properties (spec, FTR-2 to FTR-5).
+//! The rules of the footer's directory, statistics and properties (spec, FTR-2 to FTR-5; INT-5 for
+//! reserved fields).
 
 use super::rules::{LARGEST_REGION, LEAST_REGION};
 use crate::block::BlockHeader;

@@ -120,7 +120,7 @@ impl RegionIndex {
         self.region.rotation
     }
 
-    /// The runs of a merged file, in the order of the extents; empty in other files.
+    /// The runs of a merged file, in the order of the own extents; empty in other files.
     pub fn runs(&self) -> &[Run] {
         self.region.runs.as_deref().unwrap_or_default()
     }
@@ -232,6 +232,6 @@ impl RegionIndex {
             .iter()
             .map(|shared| 64 + if shared.members.is_all() { 0 } else { set })
             .sum::<usize>();
-        (size_of::<Self>() + numbers + shared + 16 * self.runs().len()) as u64
+        (size_of::<Self>() + numbers + shared + size_of_val(self.runs())) as u64
     }
 }

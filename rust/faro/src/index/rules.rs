@@ -1,11 +1,13 @@
 //! The rules of a region message beyond its structure (spec, REG-2 to REG-9, REG-11).
 
-use crate::block::ANY_PARTITION;
+use crate::block::BlockHeader;
 use crate::bytes::FileHeader;
 use crate::message::{Region, Run};
 
 /// The least size of a region's blocks in bytes (REG-3): one block without payload.
-pub(crate) const LEAST_REGION: u64 = 24;
+pub(crate) const LEAST_REGION: u64 = LEAST_BLOCK;
+/// The size of the smallest block in bytes.
+const LEAST_BLOCK: u64 = BlockHeader::SIZE as u64;
 /// The most bytes that a region's blocks take.
 pub(crate) const LARGEST_REGION: u64 = 8 * (u32::MAX as u64);
 
@@ -153,36 +155,41 @@ fn check_shared(region: &Region, partition_count: u32) -> Verdict {
 
 /// REG-8.
 fn check_runs(region: &Region, header: &FileHeader, runs: &[Run]) -> Verdict {
-    let mut rest = runs.iter();
-    let mut tile = |partition: u32, length: u32| -> Verdict {
-        let mut left = length;
-        while left > 0 {
-            match rest.next() {
-                Some(run) if run.partition == partition && run.length > 0 && run.length <= left => left -= run.length,
-                Some(run) => {
-                    return Err(format!(
-                        "a run of {} units of partition {:X}",
-                        run.length, run.partition
-                    ));
-                }
-                None => return Err("runs that end before the extents do".into()),
-            }
-        }
-        Ok(())
-    };
-    for (at, pair) in region.offsets.windows(2).enumerate() {
-        let partition = match &region.partitions {
-            Some(partitions) => partitions[at],
-            None => header.first_partition + (region.rotation + at as u32) % header.partition_count,
-        };
-        tile(partition, pair[1] - pair[0])?;
+    if !header.is_merged() {
+        return Err(format!("runs in a file of producer {}", header.producer));
     }
-    for extent in &region.shared {
-        tile(ANY_PARTITION, extent.length)?;
+    if !region.shared.is_empty() {
+        return Err("runs in a region with shared extents".into());
+    }
+    let mut rest = runs.iter();
+    for pair in region.offsets.windows(2) {
+        let mut left = pair[1] - pair[0];
+        while left > 0 {
+            let run = rest.next().ok_or("runs that end before the extents do")?;
+            check_run(run)?;
+            left = left
+                .checked_sub(run.length)
+                .ok_or_else(|| format!("a run of {} units, of which {left} are in its extent", run.length))?;
+        }
     }
     match rest.next() {
         None => Ok(()),
         Some(_) => Err("runs after the last extent".into()),
+    }
+}
+
+/// What REG-8 says of each run by itself. A run that passes has a length above 0.
+fn check_run(run: &Run) -> Verdict {
+    let (first, blocks) = (u64::from(run.first_block), u64::from(run.blocks));
+    if blocks == 0 || u64::from(run.length) * 8 < blocks * LEAST_BLOCK {
+        return Err(format!("a run of {blocks} blocks in {} units", run.length));
+    }
+    if first + blocks > 1 << 32 {
+        return Err(format!("a run of {blocks} blocks from number {first} on"));
+    }
+    match run.flags & !Run::LAST {
+        0 => Ok(()),
+        unknown => Err(format!("a run with the unknown flags {unknown:#X}")),
     }
 }
 

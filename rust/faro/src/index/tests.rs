@@ -1,8 +1,10 @@
 use super::*;
 use crate::bytes::{FileHeader, FileKind, Framing};
 use crate::error::ErrorCode;
-use crate::message::{Footer, Property, Region, RegionEntry, Run, SharedExtent, Statistics};
+use crate::message::{Footer, Property, Region, RegionEntry, SharedExtent, Statistics};
 use std::sync::Arc;
+
+mod runs;
 
 fn header() -> FileHeader {
     FileHeader {
@@ -156,44 +158,6 @@ fn each_broken_rule_is_found() {
             change(&mut region);
             let error = indexed(region).expect_err(&format!("change {at}"));
             assert_eq!((error.code, error.offset), (ErrorCode::InconsistentIndex, Some(88)));
-        }
-    }
-}
-
-#[test]
-fn runs_tile_the_extents() {
-    let run = |partition, length| Run {
-        producer: 1,
-        partition,
-        length,
-    };
-    let good = vec![
-        run(12, 3),
-        run(14, 1),
-        run(14, 2),
-        run(10, 4),
-        run(u32::MAX, 3),
-        run(u32::MAX, 3),
-    ];
-    let with = |runs: Vec<Run>| {
-        indexed(Region {
-            runs: Some(runs),
-            ..dense()
-        })
-        .is_ok()
-    };
-    assert!(with(good.clone()));
-    assert!(!with(good[..5].to_vec()));
-    assert!(!with([good.clone(), vec![run(u32::MAX, 1)]].concat()));
-    for at in 0..good.len() {
-        for change in [
-            |r: &mut Run| r.length += 1,
-            |r: &mut Run| r.length = 0,
-            |r: &mut Run| r.partition ^= 1,
-        ] {
-            let mut bad = good.clone();
-            change(&mut bad[at]);
-            assert!(!with(bad));
         }
     }
 }

@@ -65,7 +65,7 @@ impl Region {
     pub fn build(&self) -> Result<Vec<u8>> {
         let members: u64 = self.shared.iter().map(|extent| len(&extent.members) + TABLE_ROOM).sum();
         let words = self.offsets.len() as u64 + len(&self.partitions) + len(&self.first_block);
-        let mut to = builder(2 * TABLE_ROOM + 4 * words + members + 16 * len(&self.runs))?;
+        let mut to = builder(2 * TABLE_ROOM + 4 * words + members + 32 * len(&self.runs))?;
         let offsets = to.create_vector(&self.offsets);
         // Absent partitions mean dense, empty ones sparse without slots. Absent members mean all partitions, empty ones
         // none. No other vector may be empty.
@@ -82,7 +82,16 @@ impl Region {
         }
         let shared = vector(&mut to, &shared);
         let runs = self.runs.as_ref().and_then(|runs| {
-            let run = |run: &super::Run| generated::Run::new(run.producer, run.partition, run.length);
+            let run = |run: &super::Run| {
+                generated::Run::new(
+                    run.producer,
+                    run.attempt,
+                    run.first_block,
+                    run.blocks,
+                    run.length,
+                    run.flags,
+                )
+            };
             vector(&mut to, &runs.iter().map(run).collect::<Vec<_>>())
         });
         let first_block = self

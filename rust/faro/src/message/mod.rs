@@ -36,16 +36,27 @@ pub struct SharedExtent {
     pub first_block: u32,
 }
 
-/// The blocks of one producer in an extent of a merged file.
+/// The blocks of one producer in one own extent of a merged file (REG-8). Its partition is that of the extent.
 /// Its fields are those of the format, which do not change within a major version (VER-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The producer's number.
     pub producer: u64,
-    /// The partition of the run's extent; `u32::MAX` in a shared extent.
-    pub partition: u32,
+    /// The producer's attempt.
+    pub attempt: u64,
+    /// The number of the first block among those that the partition reads from the producer's output (FRG-1).
+    pub first_block: u32,
+    /// The number of blocks.
+    pub blocks: u32,
     /// In units of 8 bytes.
     pub length: u32,
+    /// Bit 0, *last*: the producer has no further block for the partition. All other bits are zero.
+    pub flags: u32,
+}
+
+impl Run {
+    /// The flag *last*.
+    pub(crate) const LAST: u32 = 1;
 }
 
 /// A region message: what the region holds, and where (REG-1).
@@ -67,7 +78,7 @@ pub struct Region {
     pub partitions: Option<Vec<u32>>,
     /// The shared extents, which come after the own extents.
     pub shared: Vec<SharedExtent>,
-    /// In merged files, the producer of each part of the blocks; absent in other files.
+    /// In merged files, whose blocks these are; absent in other files.
     pub runs: Option<Vec<Run>>,
     /// With the reader feature `selective`, the sequence number of the first block of each slot (REG-9); otherwise
     /// absent.
@@ -175,8 +186,11 @@ impl Region {
         let runs = root.runs().map(|runs| {
             let run = |run: &generated::Run| Run {
                 producer: run.producer(),
-                partition: run.partition(),
+                attempt: run.attempt(),
+                first_block: run.first_block(),
+                blocks: run.blocks(),
                 length: run.length(),
+                flags: run.flags(),
             };
             runs.iter().map(run).collect()
         });

@@ -31,7 +31,7 @@ pub(crate) static REGION: TableType = TableType {
         optional(UINT),
         optional(UINTS),
         optional(Type::Tables(&SHARED_EXTENT)),
-        optional(Type::Vector(16, 8)),
+        optional(Type::Vector(32, 8)),
         optional(UINTS),
     ],
 };

@@ -22,8 +22,11 @@ fn region() -> Region {
         ],
         runs: Some(vec![Run {
             producer: 1 << 40,
-            partition: 1,
+            attempt: u64::MAX - 1,
+            first_block: 5,
+            blocks: 1,
             length: 3,
+            flags: Run::LAST,
         }]),
         first_block: Some(vec![0, 7]),
     }

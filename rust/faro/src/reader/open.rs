@@ -54,6 +54,7 @@ pub(crate) fn check_kind(source: &InputFile, header: &FileHeader, kind: FileKind
         FileKind::Data => "1, a data file",
         FileKind::Index => "2, an index file",
         FileKind::Single => "3, a single file",
+        FileKind::Fragment => "5, a fragment",
     };
     let expected = format!("file kind {}", text(kind));
     Err(source.blame(Error::at(

@@ -51,7 +51,7 @@ pub struct WriterOptions {
     /// The producer's number; 0 by default.
     pub producer: u64,
     /// The producer's attempt; 0 by default.
-    pub attempt: u32,
+    pub attempt: u64,
     /// The identity of the output; a random UUID when absent.
     pub file_id: Option<[u8; 16]>,
     /// The target for the plain bytes of a data block, 1 to 2^26; 64 KiB by default. Blocks never become larger than
@@ -179,7 +179,7 @@ impl WriterOptions {
         /// Sets `producer`.
         producer: u64;
         /// Sets `attempt`.
-        attempt: u32;
+        attempt: u64;
         /// Sets `file_id`.
         file_id: Option<[u8; 16]>;
         /// Sets `block_size`.

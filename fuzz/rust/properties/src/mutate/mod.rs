@@ -125,7 +125,7 @@ fn boundary(container: &Container, step: usize, rng: &mut Rng) -> u16 {
     (at + off) as u16
 }
 
-const HEADER_FIELDS: [(usize, usize); 12] = [
+const HEADER_FIELDS: [(usize, usize); 11] = [
     (8, 1),
     (9, 1),
     (10, 1),
@@ -134,8 +134,7 @@ const HEADER_FIELDS: [(usize, usize); 12] = [
     (16, 4),
     (20, 4),
     (24, 8),
-    (32, 4),
-    (36, 4),
+    (32, 8),
     (40, 8),
     (56, 4),
 ];

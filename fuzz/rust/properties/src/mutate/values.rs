@@ -64,13 +64,22 @@ fn change_region(region: &mut Region, rng: &mut Rng) {
         7 => {
             let run = Run {
                 producer: rng.next(),
-                partition: rng.below(4) as u32,
+                attempt: rng.next(),
+                first_block: rng.below(4) as u32,
+                blocks: 1 + rng.below(2) as u32,
                 length: 3 + rng.below(8) as u32,
+                flags: rng.below(2) as u32,
             };
             let runs = region.runs.get_or_insert_default();
             match runs.pop() {
                 Some(mut last) if rng.one_in(2) => {
-                    number(&mut last.length, rng);
+                    let value = [
+                        &mut last.first_block,
+                        &mut last.blocks,
+                        &mut last.length,
+                        &mut last.flags,
+                    ];
+                    number(value[rng.below(4)], rng);
                     runs.push(last);
                 }
                 _ => runs.extend([run; 2].into_iter().take(rng.below(3))),

@@ -64,15 +64,14 @@ fn header(file: &[u8]) -> Result<(), Fault> {
         (file[9] == 1, ErrorCode::UnsupportedVersion, 9),
         (field(16) & !3 == 0, ErrorCode::UnsupportedFeature, 16),
         (file[8] != 4, ErrorCode::UnsupportedFeature, 8),
-        ((1..=3).contains(&file[8]), ErrorCode::MalformedHeader, 8),
+        ([1, 2, 3, 5].contains(&file[8]), ErrorCode::MalformedHeader, 8),
         (file[11] <= 2, ErrorCode::MalformedHeader, 11),
         ((1..=1 << 28).contains(&count), ErrorCode::MalformedHeader, 12),
         (
-            u64::from(count) + u64::from(field(36)) <= 1 << 28,
+            u64::from(count) + u64::from(field(56)) <= 1 << 28,
             ErrorCode::MalformedHeader,
-            36,
+            56,
         ),
-        (field(56) == 0, ErrorCode::MalformedHeader, 56),
         (file[8] == 1, ErrorCode::MismatchedPair, 8),
         (field(20) == 0, ErrorCode::UnsupportedFeature, 20),
     ];
@@ -86,7 +85,7 @@ fn header(file: &[u8]) -> Result<(), Fault> {
 /// REP-5 and REP-6, with BLK-7.
 fn blocks(file: &[u8], limits: &Limits) -> Result<Found, Fault> {
     let selective = file[16] & 1 != 0;
-    let first = u32_at(file, 36);
+    let first = u32_at(file, 56);
     let partitions = first..first + u32_at(file, 12);
     let mut found = Found {
         regions: 0,
@@ -194,7 +193,7 @@ impl OpenRegion {
         if !sparse {
             slots = vec![(0, 0); count as usize];
             for (partition, length, first) in &own {
-                slots[(partition - u32_at(file, 36)) as usize] = (*length, *first);
+                slots[(partition - u32_at(file, 56)) as usize] = (*length, *first);
             }
         }
         let mut offsets = vec![0];

@@ -57,10 +57,13 @@ fn region(region: Region) -> Vec<String> {
     }
     let runs = absent(region.runs.as_ref(), |runs| {
         vector(runs, |run| {
-            let mut bytes = [0; 16];
+            let mut bytes = [0; 32];
             bytes[..8].copy_from_slice(&run.producer.to_le_bytes());
-            bytes[8..12].copy_from_slice(&run.partition.to_le_bytes());
-            bytes[12..].copy_from_slice(&run.length.to_le_bytes());
+            bytes[8..16].copy_from_slice(&run.attempt.to_le_bytes());
+            bytes[16..20].copy_from_slice(&run.first_block.to_le_bytes());
+            bytes[20..24].copy_from_slice(&run.blocks.to_le_bytes());
+            bytes[24..28].copy_from_slice(&run.length.to_le_bytes());
+            bytes[28..].copy_from_slice(&run.flags.to_le_bytes());
             bytes
         })
     });

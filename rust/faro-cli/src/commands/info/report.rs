@@ -46,7 +46,7 @@ pub(super) struct HeaderInfo {
     pub first_partition: u32,
     /// Absent in a merged file.
     pub producer: Option<u64>,
-    pub attempt: u32,
+    pub attempt: u64,
     pub file_id: String,
     pub reader_features: u32,
     pub writer_features: u32,

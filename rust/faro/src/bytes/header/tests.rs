@@ -42,13 +42,46 @@ fn each_check_has_its_code_and_offset() {
     assert_eq!(fault(&resealed(|b| b[9] = 2)), (ErrorCode::UnsupportedVersion, 9));
     assert_eq!(fault(&resealed(|b| b[16] = 4)), (ErrorCode::UnsupportedFeature, 16));
     assert_eq!(fault(&resealed(|b| b[8] = 4)), (ErrorCode::UnsupportedFeature, 8));
-    assert_eq!(fault(&resealed(|b| b[8] = 5)), (ErrorCode::MalformedHeader, 8));
+    assert_eq!(fault(&resealed(|b| b[8] = 6)), (ErrorCode::MalformedHeader, 8));
     assert_eq!(fault(&resealed(|b| b[11] = 3)), (ErrorCode::MalformedHeader, 11));
     assert_eq!(fault(&resealed(|b| b[12] = 0)), (ErrorCode::MalformedHeader, 12));
     assert_eq!(fault(&resealed(|b| b[15] = 0x11)), (ErrorCode::MalformedHeader, 12));
-    assert_eq!(fault(&resealed(|b| b[39] = 0xFF)), (ErrorCode::MalformedHeader, 36));
-    assert_eq!(fault(&resealed(|b| b[59] = 1)), (ErrorCode::MalformedHeader, 56));
+    assert_eq!(fault(&resealed(|b| b[59] = 0x10)), (ErrorCode::MalformedHeader, 56));
+    assert_eq!(
+        fault(&resealed(|b| b[56..60].fill(0xFF))),
+        (ErrorCode::MalformedHeader, 56)
+    );
     assert!(FileHeader::parse(&resealed(|b| b[16] = 1)).unwrap().is_selective());
+}
+
+/// HDR-1: producer and attempt have 64 bits, first_partition is after file_id.
+#[test]
+fn wide_fields_keep_their_value_and_their_place() {
+    for attempt in [0, 1, 1 << 32, (1 << 32) + 7, 1 << 63, u64::MAX] {
+        let wide = FileHeader {
+            producer: u64::MAX,
+            attempt,
+            first_partition: 0x0ABC_DEF0,
+            ..header()
+        };
+        let bytes = wide.encode();
+        assert_eq!(bytes[24..32], [0xFF; 8]);
+        assert_eq!(bytes[32..40], attempt.to_le_bytes());
+        assert_eq!(bytes[40..56], *b"0123456789abcdef");
+        assert_eq!(bytes[56..60], [0xF0, 0xDE, 0xBC, 0x0A]);
+        assert_eq!(FileHeader::parse(&bytes).unwrap(), wide);
+    }
+}
+
+#[test]
+fn fragments_have_a_kind() {
+    let fragment = FileHeader {
+        kind: FileKind::Fragment,
+        ..header()
+    };
+    let bytes = fragment.encode();
+    assert_eq!(bytes[8], 5);
+    assert_eq!(FileHeader::parse(&bytes).unwrap(), fragment);
 }
 
 #[test]
@@ -76,10 +109,18 @@ fn text_mode_damage_is_named() {
 fn the_first_field_that_differs_is_named() {
     let index = header();
     let data = FileHeader {
-        attempt: 9,
+        attempt: 1 + (1 << 32),
         version_minor: 3,
         ..header()
     };
-    let error = FileHeader::check_pair(&index, &data).unwrap_err();
-    assert_eq!((error.code, error.offset), (ErrorCode::MismatchedPair, Some(32)));
+    let fault = |data: &FileHeader| {
+        let error = FileHeader::check_pair(&index, data).unwrap_err();
+        (error.code, error.offset)
+    };
+    assert_eq!(fault(&data), (ErrorCode::MismatchedPair, Some(32)));
+    let data = FileHeader {
+        first_partition: 4,
+        ..data
+    };
+    assert_eq!(fault(&data), (ErrorCode::MismatchedPair, Some(56)));
 }

@@ -3,8 +3,8 @@ package dev.faro;
 import java.util.UUID;
 
 /**
- * The header of a file (HDR-1). It does not keep the magic, the major version, the reserved field and the checksum:
- * reading checks them, and writing adds them.
+ * The header of a file (HDR-1). It does not keep the magic, the major version and the checksum: reading checks
+ * them, and writing adds them.
  *
  * @param kind which file of an output this is
  * @param versionMinor the minor version of the format, which says which fields messages may have (VER-2)
@@ -13,8 +13,8 @@ import java.util.UUID;
  * @param firstPartition the number of the first partition
  * @param readerFeatures the features that a reader must know, as bits; only known ones
  * @param writerFeatures the features that a program that rewrites the file must know, as bits
- * @param producer the producer's number, an unsigned 64-bit value
- * @param attempt the producer's attempt, an unsigned 32-bit value
+ * @param producer the producer's number, an unsigned 64-bit value; all ones in a merged file
+ * @param attempt the producer's attempt, or the generation of a merge, an unsigned 64-bit value
  * @param fileId 16 bytes, the same in both files of a pair
  */
 public record FileHeader(
@@ -26,7 +26,7 @@ public record FileHeader(
         int readerFeatures,
         int writerFeatures,
         long producer,
-        int attempt,
+        long attempt,
         UUID fileId) {
     /** The size of a header in bytes. */
     public static final int SIZE = 64;
@@ -59,6 +59,11 @@ public record FileHeader(
     /** Whether messages may have fields that this library does not know (MSG-12). */
     public boolean newerMinor() {
         return versionMinor > MINOR;
+    }
+
+    /** Whether the file is merged: its blocks come from many producers (MRG-1). */
+    public boolean isMerged() {
+        return producer == -1;
     }
 
     /** Whether the file has a partition with this number. */

@@ -7,7 +7,9 @@ public enum FileKind {
     /** The index file of a pair. */
     INDEX(2),
     /** Data and index in one file. */
-    SINGLE(3);
+    SINGLE(3),
+    /** A part of an output, as it is pushed to a merge (FRG-2). */
+    FRAGMENT(5);
 
     private final int number;
 
@@ -26,6 +28,7 @@ public enum FileKind {
             case 1 -> DATA;
             case 2 -> INDEX;
             case 3 -> SINGLE;
+            case 5 -> FRAGMENT;
             default -> null;
         };
     }

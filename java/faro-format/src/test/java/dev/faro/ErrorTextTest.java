@@ -115,7 +115,7 @@ class ErrorTextTest {
     void aPairThatDoesNotBelongTogether() throws Exception {
         output("one", Layout.PAIRED);
         Path other = folder.resolve("other");
-        Outputs.small(other, new WriterOptions(3).producer(-1).attempt((1L << 32) - 1));
+        Outputs.small(other, new WriterOptions(3).producer(-1).attempt(-1));
         Files.copy(Outputs.file(other, ".data"), Outputs.file(folder.resolve("two"), ".data"));
         Files.copy(Outputs.file(folder.resolve("one"), ".index"), Outputs.file(folder.resolve("two"), ".index"));
         FaroException ids =
@@ -129,9 +129,9 @@ class ErrorTextTest {
         FaroException producers = expect(ErrorCode.MISMATCHED_PAIR, () -> Outputs.open(other, Layout.PAIRED));
         assertEquals(Long.toUnsignedString(data.getLong(24)), producers.found());
         assertEquals("18446744073709551615", producers.found());
-        header.putLong(24, -1).putInt(32, 7);
+        header.putLong(24, -1).putLong(32, 7);
         Files.write(index, header.putInt(60, crc(header.array(), 0, 60)).array());
-        assertEquals("4294967295",
+        assertEquals("18446744073709551615",
                 expect(ErrorCode.MISMATCHED_PAIR, () -> Outputs.open(other, Layout.PAIRED)).found());
     }
 

@@ -61,7 +61,7 @@ final class DataModel {
         if (file[8] == 4) {
             return "unsupported-feature at 8";
         }
-        if (file[8] < 1 || file[8] > 3) {
+        if (file[8] < 1 || file[8] > 3 && file[8] != 5) {
             return "malformed-header at 8";
         }
         if (file[11] < 0 || file[11] > 2) {
@@ -70,10 +70,7 @@ final class DataModel {
         if (u32(12) < 1 || u32(12) > 1 << 28) {
             return "malformed-header at 12";
         }
-        if (u32(36) + u32(12) > 1 << 28) {
-            return "malformed-header at 36";
-        }
-        if (u32(56) != 0) {
+        if (u32(56) + u32(12) > 1 << 28) {
             return "malformed-header at 56";
         }
         if (file[8] != 1) {
@@ -132,7 +129,7 @@ final class DataModel {
         if (region.isEmpty()) {
             return true;
         }
-        int size = region.messageSize(regions, u32(36), (int) u32(12), (u32(16) & 1) != 0);
+        int size = region.messageSize(regions, u32(56), (int) u32(12), (u32(16) & 1) != 0);
         return regions++ < limits.maxRegions() && size <= limits.maxMessageSize();
     }
 
@@ -205,7 +202,7 @@ final class DataModel {
     private boolean inStream(int at) {
         long partition = u32(at + 8);
         boolean shared = partition == U32;
-        boolean known = shared || partition >= u32(36) && partition < u32(36) + u32(12);
+        boolean known = shared || partition >= u32(56) && partition < u32(56) + u32(12);
         long expected = next.getOrDefault(partition, 0L);
         boolean selective = (u32(16) & 1) != 0;
         return known && (selective ? u32(at + 12) >= expected : u32(at + 12) == expected);

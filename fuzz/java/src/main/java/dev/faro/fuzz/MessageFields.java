@@ -73,7 +73,7 @@ final class MessageFields {
                     + extent.u32(Fields.SHARED_FIRST_BLOCK);
             add(shared, shared);
         }
-        optional("runs", root.bytes(Fields.REGION_RUNS, 16), 16);
+        optional("runs", root.bytes(Fields.REGION_RUNS, 32), 32);
         optional("first_block", root.bytes(Fields.REGION_FIRST_BLOCK, 4), 4);
     }
 

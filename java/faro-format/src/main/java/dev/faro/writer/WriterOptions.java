@@ -137,7 +137,7 @@ public final class WriterOptions {
         return this;
     }
 
-    /** The producer's attempt, 0 to 2^32 - 1; default 0. */
+    /** The producer's attempt, an unsigned 64-bit value; default 0. */
     public WriterOptions attempt(long value) {
         attempt = value;
         return this;
@@ -309,7 +309,6 @@ public final class WriterOptions {
     FileHeader header(Layout files) throws FaroException {
         range("partition_count", partitionCount, 1, FileHeader.MAX_PARTITIONS);
         range("first_partition", firstPartition, 0, FileHeader.MAX_PARTITIONS - partitionCount);
-        range("attempt", attempt, 0, U32);
         range("block_size", blockSize, 1, MAX_BLOCK);
         range("buffer_size", bufferSize, 1, MAX_BUFFER);
         range("single_below", singleBelow, 0, MAX_BUFFER);
@@ -332,7 +331,7 @@ public final class WriterOptions {
         FileKind kind = files == Layout.SINGLE ? FileKind.SINGLE : FileKind.INDEX;
         UUID id = fileId == null ? UUID.randomUUID() : fileId;
         return new FileHeader(kind, 0, framing, (int) partitionCount, (int) firstPartition,
-                dictionaries ? FileHeader.DICTIONARIES : 0, 0, producer, (int) attempt, id);
+                dictionaries ? FileHeader.DICTIONARIES : 0, 0, producer, attempt, id);
     }
 
     private static void range(String option, long value, long least, long most) throws FaroException {

@@ -121,7 +121,7 @@ class WriterTest {
                 new WriterOptions(3).blockSize(0), new WriterOptions(3).blockSize((1 << 26) + 1),
                 new WriterOptions(3).bufferSize(0), new WriterOptions(3).bufferSize((1L << 33) + 1),
                 new WriterOptions(3).codec(null), new WriterOptions(3).level(20),
-                new WriterOptions(3).attempt(1L << 32), new WriterOptions(3).firstPartition(Long.MAX_VALUE),
+                new WriterOptions(3).firstPartition(Long.MAX_VALUE),
                 new WriterOptions(3).framing(null), new WriterOptions(3).durability(null),
                 new WriterOptions(3).framing(Framing.ARROW), new WriterOptions(3).maxPlainSize(0));
         for (WriterOptions options : wrong) {

@@ -59,7 +59,7 @@ final class Answers {
         answer.put("reader_features", Integer.toUnsignedLong(header.readerFeatures()));
         answer.put("writer_features", Integer.toUnsignedLong(header.writerFeatures()));
         answer.put("producer", Long.toUnsignedString(header.producer()));
-        answer.put("attempt", Integer.toUnsignedLong(header.attempt()));
+        answer.put("attempt", Long.toUnsignedString(header.attempt()));
         answer.put("file_id", header.fileId().toString().replace("-", ""));
         return answer;
     }

@@ -59,7 +59,7 @@ final class WriteOperation {
             case "first_partition" -> options.firstPartition(value.longValue());
             case "framing" -> options.framing(Framing.valueOf(constant(value)));
             case "producer" -> options.producer(Long.parseUnsignedLong(value.textValue()));
-            case "attempt" -> options.attempt(value.longValue());
+            case "attempt" -> options.attempt(Long.parseUnsignedLong(value.textValue()));
             case "file_id" -> options.fileId(uuid(value.textValue()));
             case "block_size" -> options.blockSize(value.longValue());
             case "buffer_size" -> options.bufferSize(value.longValue());

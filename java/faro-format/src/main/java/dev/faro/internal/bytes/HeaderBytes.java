@@ -31,9 +31,8 @@ public final class HeaderBytes {
     private static final int WRITER_FEATURES = 20;
     private static final int PRODUCER = 24;
     private static final int ATTEMPT = 32;
-    private static final int FIRST_PARTITION = 36;
     private static final int FILE_ID = 40;
-    private static final int RESERVED = 56;
+    private static final int FIRST_PARTITION = 56;
     private static final int CHECKSUM = 60;
 
     private HeaderBytes() {}
@@ -84,9 +83,9 @@ public final class HeaderBytes {
                 ErrorCode.UNSUPPORTED_FEATURE, READER_FEATURES, "no reader features except selective and dictionaries",
                 hex(readerFeatures));
         int number = bytes.get(KIND) & 0xFF;
-        check(number != MANIFEST, faults, ErrorCode.UNSUPPORTED_FEATURE, KIND, "kind 1, 2 or 3", "a manifest");
+        check(number != MANIFEST, faults, ErrorCode.UNSUPPORTED_FEATURE, KIND, "kind 1, 2, 3 or 5", "a manifest");
         FileKind kind = FileKind.of(number);
-        check(kind != null, faults, ErrorCode.MALFORMED_HEADER, KIND, "kind 1, 2 or 3", number);
+        check(kind != null, faults, ErrorCode.MALFORMED_HEADER, KIND, "kind 1, 2, 3 or 5", number);
         Framing framing = Framing.of(bytes.get(FRAMING) & 0xFF);
         check(framing != null, faults, ErrorCode.MALFORMED_HEADER, FRAMING, "framing 0, 1 or 2",
                 bytes.get(FRAMING) & 0xFF);
@@ -96,12 +95,10 @@ public final class HeaderBytes {
         long first = bytes.getInt(FIRST_PARTITION) & 0xFFFFFFFFL;
         check(first + count <= FileHeader.MAX_PARTITIONS, faults, ErrorCode.MALFORMED_HEADER, FIRST_PARTITION,
                 "at most 2^28 - " + count, first);
-        int reserved = bytes.getInt(RESERVED);
-        check(reserved == 0, faults, ErrorCode.MALFORMED_HEADER, RESERVED, "zero", hex(reserved));
         ByteBuffer id = bytes.duplicate().order(ByteOrder.BIG_ENDIAN);
         UUID fileId = new UUID(id.getLong(FILE_ID), id.getLong(FILE_ID + 8));
         return new FileHeader(kind, bytes.get(VERSION_MINOR) & 0xFF, framing, (int) count, (int) first, readerFeatures,
-                bytes.getInt(WRITER_FEATURES), bytes.getLong(PRODUCER), bytes.getInt(ATTEMPT), fileId);
+                bytes.getInt(WRITER_FEATURES), bytes.getLong(PRODUCER), bytes.getLong(ATTEMPT), fileId);
     }
 
     private static void check(
@@ -122,7 +119,7 @@ public final class HeaderBytes {
         bytes.put(VERSION_MINOR, (byte) header.versionMinor()).put(FRAMING, (byte) header.framing().number());
         bytes.putInt(PARTITION_COUNT, header.partitionCount()).putInt(READER_FEATURES, header.readerFeatures());
         bytes.putInt(WRITER_FEATURES, header.writerFeatures()).putLong(PRODUCER, header.producer());
-        bytes.putInt(ATTEMPT, header.attempt()).putInt(FIRST_PARTITION, header.firstPartition());
+        bytes.putLong(ATTEMPT, header.attempt()).putInt(FIRST_PARTITION, header.firstPartition());
         return bytes.putInt(CHECKSUM, new Checksum().add(bytes, 0, CHECKSUM).value());
     }
 
@@ -151,7 +148,7 @@ public final class HeaderBytes {
         same(dataFile, PARTITION_COUNT, data.partitionCount(), index.partitionCount());
         same(dataFile, FIRST_PARTITION, data.firstPartition(), index.firstPartition());
         same(dataFile, PRODUCER, Long.toUnsignedString(data.producer()), Long.toUnsignedString(index.producer()));
-        same(dataFile, ATTEMPT, Integer.toUnsignedString(data.attempt()), Integer.toUnsignedString(index.attempt()));
+        same(dataFile, ATTEMPT, Long.toUnsignedString(data.attempt()), Long.toUnsignedString(index.attempt()));
         same(dataFile, FRAMING, data.framing(), index.framing());
         same(dataFile, READER_FEATURES, hex(data.readerFeatures()), hex(index.readerFeatures()));
         same(dataFile, WRITER_FEATURES, hex(data.writerFeatures()), hex(index.writerFeatures()));

@@ -32,21 +32,19 @@ public final class FileHeader extends Struct {
   public long readerFeatures() { return (long)bb.getInt(bb_pos + 16) & 0xFFFFFFFFL; }
   public long writerFeatures() { return (long)bb.getInt(bb_pos + 20) & 0xFFFFFFFFL; }
   public long producer() { return bb.getLong(bb_pos + 24); }
-  public long attempt() { return (long)bb.getInt(bb_pos + 32) & 0xFFFFFFFFL; }
-  public long firstPartition() { return (long)bb.getInt(bb_pos + 36) & 0xFFFFFFFFL; }
+  public long attempt() { return bb.getLong(bb_pos + 32); }
   public int fileId(int j) { return bb.get(bb_pos + 40 + j * 1); }
-  public long reserved() { return (long)bb.getInt(bb_pos + 56) & 0xFFFFFFFFL; }
+  public long firstPartition() { return (long)bb.getInt(bb_pos + 56) & 0xFFFFFFFFL; }
   public long checksum() { return (long)bb.getInt(bb_pos + 60) & 0xFFFFFFFFL; }
 
-  public static int createFileHeader(FlatBufferBuilder builder, int[] magic, int kind, int versionMajor, int versionMinor, int framing, long partitionCount, long readerFeatures, long writerFeatures, long producer, long attempt, long firstPartition, int[] fileId, long reserved, long checksum) {
+  public static int createFileHeader(FlatBufferBuilder builder, int[] magic, int kind, int versionMajor, int versionMinor, int framing, long partitionCount, long readerFeatures, long writerFeatures, long producer, long attempt, int[] fileId, long firstPartition, long checksum) {
     builder.prep(8, 64);
     builder.putInt((int) checksum);
-    builder.putInt((int) reserved);
+    builder.putInt((int) firstPartition);
     for (int _idx0 = 16; _idx0 > 0; _idx0--) {
       builder.putByte((byte) fileId[_idx0-1]);
     }
-    builder.putInt((int) firstPartition);
-    builder.putInt((int) attempt);
+    builder.putLong(attempt);
     builder.putLong(producer);
     builder.putInt((int) writerFeatures);
     builder.putInt((int) readerFeatures);

@@ -48,10 +48,10 @@ public final class Region extends com.google.flatbuffers.Table {
   public dev.faro.internal.generated.SharedExtent.Vector sharedVector() { return sharedVector(new dev.faro.internal.generated.SharedExtent.Vector()); }
   public dev.faro.internal.generated.SharedExtent.Vector sharedVector(dev.faro.internal.generated.SharedExtent.Vector obj) { int o = __offset(16); return o != 0 ? obj.__assign(__vector(o), 4, bb) : null; }
   public dev.faro.internal.generated.Run runs(int j) { return runs(new dev.faro.internal.generated.Run(), j); }
-  public dev.faro.internal.generated.Run runs(dev.faro.internal.generated.Run obj, int j) { int o = __offset(18); return o != 0 ? obj.__assign(__vector(o) + j * 16, bb) : null; }
+  public dev.faro.internal.generated.Run runs(dev.faro.internal.generated.Run obj, int j) { int o = __offset(18); return o != 0 ? obj.__assign(__vector(o) + j * 32, bb) : null; }
   public int runsLength() { int o = __offset(18); return o != 0 ? __vector_len(o) : 0; }
   public dev.faro.internal.generated.Run.Vector runsVector() { return runsVector(new dev.faro.internal.generated.Run.Vector()); }
-  public dev.faro.internal.generated.Run.Vector runsVector(dev.faro.internal.generated.Run.Vector obj) { int o = __offset(18); return o != 0 ? obj.__assign(__vector(o), 16, bb) : null; }
+  public dev.faro.internal.generated.Run.Vector runsVector(dev.faro.internal.generated.Run.Vector obj) { int o = __offset(18); return o != 0 ? obj.__assign(__vector(o), 32, bb) : null; }
   public long firstBlock(int j) { int o = __offset(20); return o != 0 ? (long)bb.getInt(__vector(o) + j * 4) & 0xFFFFFFFFL : 0; }
   public int firstBlockLength() { int o = __offset(20); return o != 0 ? __vector_len(o) : 0; }
   public IntVector firstBlockVector() { return firstBlockVector(new IntVector()); }
@@ -97,7 +97,7 @@ public final class Region extends com.google.flatbuffers.Table {
   public static int createSharedVector(FlatBufferBuilder builder, int[] data) { builder.startVector(4, data.length, 4); for (int i = data.length - 1; i >= 0; i--) builder.addOffset(data[i]); return builder.endVector(); }
   public static void startSharedVector(FlatBufferBuilder builder, int numElems) { builder.startVector(4, numElems, 4); }
   public static void addRuns(FlatBufferBuilder builder, int runsOffset) { builder.addOffset(7, runsOffset, 0); }
-  public static void startRunsVector(FlatBufferBuilder builder, int numElems) { builder.startVector(16, numElems, 8); }
+  public static void startRunsVector(FlatBufferBuilder builder, int numElems) { builder.startVector(32, numElems, 8); }
   public static void addFirstBlock(FlatBufferBuilder builder, int firstBlockOffset) { builder.addOffset(8, firstBlockOffset, 0); }
   public static int createFirstBlockVector(FlatBufferBuilder builder, long[] data) { builder.startVector(4, data.length, 4); for (int i = data.length - 1; i >= 0; i--) builder.addInt((int) data[i]); return builder.endVector(); }
   public static void startFirstBlockVector(FlatBufferBuilder builder, int numElems) { builder.startVector(4, numElems, 4); }

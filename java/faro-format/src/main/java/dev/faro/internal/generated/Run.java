@@ -24,13 +24,19 @@ public final class Run extends Struct {
   public Run __assign(int _i, ByteBuffer _bb) { __init(_i, _bb); return this; }
 
   public long producer() { return bb.getLong(bb_pos + 0); }
-  public long partition() { return (long)bb.getInt(bb_pos + 8) & 0xFFFFFFFFL; }
-  public long length() { return (long)bb.getInt(bb_pos + 12) & 0xFFFFFFFFL; }
+  public long attempt() { return bb.getLong(bb_pos + 8); }
+  public long firstBlock() { return (long)bb.getInt(bb_pos + 16) & 0xFFFFFFFFL; }
+  public long blocks() { return (long)bb.getInt(bb_pos + 20) & 0xFFFFFFFFL; }
+  public long length() { return (long)bb.getInt(bb_pos + 24) & 0xFFFFFFFFL; }
+  public long flags() { return (long)bb.getInt(bb_pos + 28) & 0xFFFFFFFFL; }
 
-  public static int createRun(FlatBufferBuilder builder, long producer, long partition, long length) {
-    builder.prep(8, 16);
+  public static int createRun(FlatBufferBuilder builder, long producer, long attempt, long firstBlock, long blocks, long length, long flags) {
+    builder.prep(8, 32);
+    builder.putInt((int) flags);
     builder.putInt((int) length);
-    builder.putInt((int) partition);
+    builder.putInt((int) blocks);
+    builder.putInt((int) firstBlock);
+    builder.putLong(attempt);
     builder.putLong(producer);
     return builder.offset();
   }

@@ -90,7 +90,7 @@ public final class RegionIndex implements Region {
             RegionIndex.check(table, header, expected);
             RegionIndex region = new RegionIndex(message, header, table);
             region.checkShared(table);
-            region.checkRuns(table);
+            region.checkRuns(table, header);
             return region;
         } catch (Fault e) {
             throw file.fault(ErrorCode.INCONSISTENT_INDEX, offset, "a region that obeys REG-2 to REG-9 and REG-11",
@@ -206,27 +206,36 @@ public final class RegionIndex implements Region {
     }
 
     /** Checks REG-8. */
-    private void checkRuns(TableView table) throws Fault {
-        ByteBuffer runs = table.bytes(Fields.REGION_RUNS, 16);
+    private void checkRuns(TableView table, FileHeader header) throws Fault {
+        ByteBuffer runs = table.bytes(Fields.REGION_RUNS, Runs.SIZE);
         if (runs == null) {
             return;
         }
+        require(header.isMerged(), "REG-8: runs in a file that is not merged");
+        require(sharedCount() == 0, "REG-8: runs in a region with shared extents");
         int next = 0;
-        for (int extent = 0; extent < slots() + sharedCount(); extent++) {
-            boolean own = extent < slots();
-            long left = own ? start(extent + 1) - start(extent)
-                    : sharedEnd(extent - slots()) - sharedStart(extent - slots());
-            long partition = own ? partitionOf(extent) : U32;
+        for (int slot = 0; slot < slots(); slot++) {
+            long left = start(slot + 1) - start(slot);
             while (left > 0) {
                 require(next < runs.limit(), "REG-8: too few runs");
-                long length = runs.getInt(next + 12) & U32;
-                require(length >= 1 && 8 * length <= left, "REG-8: a run that crosses extents");
-                require((runs.getInt(next + 8) & U32) == partition, "REG-8: a run of another partition");
-                left -= 8 * length;
-                next += 16;
+                left -= checkRun(runs, next);
+                require(left >= 0, "REG-8: a run that crosses extents");
+                next += Runs.SIZE;
             }
         }
         require(next == runs.limit(), "REG-8: too many runs");
+    }
+
+    /** Checks what REG-8 says of a run by itself; its bytes, at least those of one block. */
+    private static long checkRun(ByteBuffer runs, int at) throws Fault {
+        long first = runs.getInt(at + Runs.FIRST_BLOCK) & U32;
+        long blocks = runs.getInt(at + Runs.BLOCKS) & U32;
+        long units = runs.getInt(at + Runs.LENGTH) & U32;
+        require(blocks >= 1 && blocks <= units / 3, "REG-8: a run of " + blocks + " blocks in " + units + " units");
+        require(first + blocks <= U32 + 1, "REG-8: a run of " + blocks + " blocks from " + first + " on");
+        int flags = runs.getInt(at + Runs.FLAGS);
+        require((flags & ~Runs.LAST) == 0, "REG-8: a run with flags " + Integer.toHexString(flags));
+        return 8 * units;
     }
 
     @Override

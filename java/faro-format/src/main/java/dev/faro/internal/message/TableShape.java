@@ -11,7 +11,7 @@ record TableShape(List<Field> fields) {
     static final TableShape SHARED_EXTENT = of(scalar(4), vector(1, 1), scalar(4));
     static final TableShape REGION = of(
             scalar(4), scalar(8), scalar(8), vector(4, 4).must(), scalar(4), vector(4, 4), tables(SHARED_EXTENT),
-            vector(16, 8), vector(4, 4));
+            vector(32, 8), vector(4, 4));
     static final TableShape STATISTICS =
             of(vector(8, 8), vector(8, 8), vector(8, 8), scalar(8), scalar(8), scalar(8));
     static final TableShape PROPERTY = of(string().must(), string().must());

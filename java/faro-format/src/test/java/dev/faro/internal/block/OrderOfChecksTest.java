@@ -120,13 +120,13 @@ class OrderOfChecksTest {
         header(ErrorCode.UNSUPPORTED_VERSION, 9, b -> b.put(9, (byte) 2).putInt(16, 4));
         header(ErrorCode.UNSUPPORTED_FEATURE, 16, b -> b.putInt(16, 4).put(8, (byte) 4));
         header(ErrorCode.UNSUPPORTED_FEATURE, 8, b -> b.put(8, (byte) 4));
-        header(ErrorCode.MALFORMED_HEADER, 8, b -> b.put(8, (byte) 5).put(11, (byte) 3));
+        header(ErrorCode.MALFORMED_HEADER, 8, b -> b.put(8, (byte) 6).put(11, (byte) 3));
         header(ErrorCode.MALFORMED_HEADER, 11, b -> b.put(11, (byte) 3).putInt(12, 0));
         header(ErrorCode.MALFORMED_HEADER, 12, b -> b.putInt(12, 0));
         header(ErrorCode.MALFORMED_HEADER, 12, b -> b.putInt(12, -1));
-        header(ErrorCode.MALFORMED_HEADER, 36, b -> b.putInt(36, -1).putInt(56, 1));
-        header(ErrorCode.MALFORMED_HEADER, 56, b -> b.putInt(56, 1));
+        header(ErrorCode.MALFORMED_HEADER, 56, b -> b.putInt(56, -1));
         header(ErrorCode.MISMATCHED_PAIR, 8, b -> b.put(8, (byte) 3));
+        header(ErrorCode.MISMATCHED_PAIR, 8, b -> b.put(8, (byte) 5));
         header(ErrorCode.MISMATCHED_PAIR, 40, b -> b.putInt(40, 1).putInt(12, 4));
         header(ErrorCode.MISMATCHED_PAIR, 12, b -> b.putInt(12, 4).put(10, (byte) 1));
         header(ErrorCode.MISMATCHED_PAIR, 10, b -> b.put(10, (byte) 1));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import com.google.flatbuffers.FlatBufferBuilder;
 import dev.faro.internal.generated.BlockHeader;
 import dev.faro.internal.generated.FileHeader;
+import dev.faro.internal.generated.FragmentEnd;
 import dev.faro.internal.generated.RegionEntry;
 import dev.faro.internal.generated.Run;
 import dev.faro.internal.generated.Tail;
@@ -24,7 +25,7 @@ class LayoutTest {
     void fileHeader() {
         check(64, builder -> FileHeader.createFileHeader(
                 builder, counting(0, 8), 8, 9, 10, 11, 0x0f0e0d0cL, 0x13121110L, 0x17161514L, 0x1f1e1d1c1b1a1918L,
-                0x23222120L, 0x27262524L, counting(40, 16), 0x3b3a3938L, 0x3f3e3d3cL));
+                0x2726252423222120L, counting(40, 16), 0x3b3a3938L, 0x3f3e3d3cL));
     }
 
     @Test
@@ -41,7 +42,15 @@ class LayoutTest {
 
     @Test
     void run() {
-        check(16, builder -> Run.createRun(builder, 0x0706050403020100L, 0x0b0a0908L, 0x0f0e0d0cL));
+        check(32, builder -> Run.createRun(
+                builder, 0x0706050403020100L, 0x0f0e0d0c0b0a0908L, 0x13121110L, 0x17161514L, 0x1b1a1918L,
+                0x1f1e1d1cL));
+    }
+
+    @Test
+    void fragmentEnd() {
+        check(16, builder ->
+                FragmentEnd.createFragmentEnd(builder, 0x0706050403020100L, 0x0b0a0908L, 0x0f0e0d0cL));
     }
 
     @Test

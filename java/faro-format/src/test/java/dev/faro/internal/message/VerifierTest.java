@@ -76,7 +76,7 @@ class VerifierTest {
             for (int field : new int[] {Fields.REGION_OFFSETS, Fields.REGION_PARTITIONS, Fields.REGION_FIRST_BLOCK}) {
                 table.bytes(field, 4);
             }
-            table.bytes(Fields.REGION_RUNS, 16);
+            table.bytes(Fields.REGION_RUNS, 32);
             for (int i = 0; i < table.length(Fields.REGION_SHARED); i++) {
                 table.table(Fields.REGION_SHARED, i).bytes(Fields.SHARED_MEMBERS, 1);
             }
