@@ -26,6 +26,7 @@ from . import (
     parts,
     provenance,
     readings,
+    resuming,
     scripts,
     selective,
     small_outputs,
@@ -65,6 +66,7 @@ PARTS = (
     two_readings_calls,
     fragments,
     merging,
+    resuming,
     provenance,
     gold,
 )
