@@ -55,7 +55,7 @@ def asked(cat: Catalog) -> None:
     every = [0, 1, 2, 3]
     case("all", "all partitions, all producers", every, [(3, 0), (5, 1), (7, 3), (9, 2)])
     case("order", "the order in which producers are named makes no difference", [0], [(9, 2), (3, 0), (7, 3)])
-    case("nobody", "no producer is expected", every, [])
+    case("none-expected", "no producer is expected", every, [])
     case("attempts", "other attempts than those of the file", every, [(7, 2), (5, 0), (3, 1)])
     case("most", "producers and attempts of 64 bits", [0], [((1 << 64) - 2, (1 << 64) - 1), (0, 1 << 63)])
     request = {"partitions": [0], "expected": named([(7, 3), (3, 0), (7, 3)])}
@@ -147,7 +147,7 @@ def with_originals(cat: Catalog) -> None:
     every: Expected = [(7, 3), (3, 0), (5, 1), (9, 2)]
     case("all", "all producers", every, [of(7, 0, 1), of(3, 0, 2), of(7, 1, 3)], [])
     case("one", "one producer", [(7, 3)], [of(7, 0, 1), of(7, 1, 3)], [])
-    case("nobody", "nobody is expected", [], [], [])
+    case("none-expected", "no producer is expected", [], [], [])
     case("part", "a producer of which the file has a part", [(3, 0)], [of(3, 0, 2)], [])
     case("attempt", "another attempt: all of its original", [(5, 1)], [], [])
     case("partition-2", "another partition", every, [of(7, 0, 3, 2)], [], partition=2)
@@ -172,7 +172,7 @@ def with_originals(cat: Catalog) -> None:
          [{"code": "checksum", "file": "index", "offset": built.messages[1]}], clause="MRG-13 MRG-12",
          index=patch(index, at, bytes([index[at] ^ 1])))  # fmt: skip
     first = list(output.regions[0].runs or [])
-    cat.add("mrg-read-original-missing", "MRG-12", "an original that nobody has", "read_merged", folder="merge",
+    cat.add("mrg-read-original-missing", "MRG-12", "an original that is not given", "read_merged", folder="merge",
             files=built.files, originals={}, request={"partition": 0, "expected": named([(9, 2)])},
             expect=fault("invalid-argument"))  # fmt: skip
     more = [first[0], run(3, first[1][4], 3, 0, 0)]
