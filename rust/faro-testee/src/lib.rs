@@ -3,6 +3,7 @@
 
 mod fed;
 mod memory;
+mod merge;
 mod output;
 mod payload;
 mod protocol;

@@ -5,7 +5,7 @@ use crate::payload::to_hex;
 use crate::protocol::{Answer, Failure, Fault, Read};
 use crate::storage::Storage;
 use faro::message::DictionaryEntry;
-use faro::{Block, Framing, Lookup, Reader, ReaderOptions};
+use faro::{Block, FileHeader, Framing, Lookup, Reader, ReaderOptions};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,8 +64,24 @@ fn fault(error: faro::Error) -> Value {
     json!({ "error": Fault::from(error) })
 }
 
+/// The header of a file or a fragment.
+pub(crate) fn header(header: &FileHeader) -> Value {
+    json!({
+        "kind": header.kind as u8,
+        "version_minor": header.version_minor,
+        "framing": header.framing as u8,
+        "partition_count": header.partition_count,
+        "first_partition": header.first_partition,
+        "reader_features": header.reader_features,
+        "writer_features": header.writer_features,
+        "producer": header.producer.to_string(),
+        "attempt": header.attempt.to_string(),
+        "file_id": to_hex(&header.file_id),
+    })
+}
+
 fn describe(output: &dyn Output) -> Map<String, Value> {
-    let header = output.header();
+    let of = output.header();
     let footer = output.footer();
     let properties: Map<String, Value> = footer
         .map(|footer| footer.properties.as_slice())
@@ -76,18 +92,7 @@ fn describe(output: &dyn Output) -> Map<String, Value> {
     let mut answer = Map::new();
     answer.insert(
         "header".into(),
-        json!({
-            "kind": header.kind as u8,
-            "version_minor": header.version_minor,
-            "framing": header.framing as u8,
-            "partition_count": header.partition_count,
-            "first_partition": header.first_partition,
-            "reader_features": header.reader_features,
-            "writer_features": header.writer_features,
-            "producer": header.producer.to_string(),
-            "attempt": header.attempt.to_string(),
-            "file_id": to_hex(&header.file_id),
-        }),
+        header(of),
     );
     answer.insert("regions".into(), output.regions().into());
     answer.insert("properties".into(), properties.into());
@@ -95,7 +100,7 @@ fn describe(output: &dyn Output) -> Map<String, Value> {
         "created_by".into(),
         json!(footer.and_then(|footer| footer.created_by.as_ref())),
     );
-    if header.has_dictionaries() {
+    if of.has_dictionaries() {
         let entry = |entry: &DictionaryEntry| json!({ "offset": entry.offset, "size": entry.size });
         let entries: Vec<Value> = output.dictionaries().iter().map(entry).collect();
         answer.insert("dictionaries".into(), entries.into());

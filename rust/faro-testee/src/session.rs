@@ -2,7 +2,7 @@
 
 use crate::protocol::{Answer, Check, Clean, Failure, Follow, Recover, Repair, fields, invalid_argument};
 use crate::storage::Storage;
-use crate::{read, write};
+use crate::{merge, read, write};
 use faro::{
     CheckLevel, CheckReport, CleanOptions, Follower, ReaderOptions, RebuildOptions, RecoverOptions, RepairReport,
     SharedPolicy,
@@ -37,6 +37,12 @@ impl Session {
             "recover" => recover(fields(rest)?),
             "clean" => clean(fields(rest)?),
             "follow" => self.follow(fields(rest)?),
+            "fragment" => merge::fragment(fields(rest)?),
+            "fragments" => merge::fragments(fields(rest)?),
+            "merge" => merge::merge(fields(rest)?),
+            "provenance" => merge::provenance(fields(rest)?),
+            "read_merged" => merge::read_merged(fields(rest)?),
+            "file_id" => merge::file_id(fields(rest)?),
             "stop" => Ok(json!({})),
             other => Err(Failure::Unsupported(format!("the op {other:?}"))),
         }
@@ -82,7 +88,8 @@ fn hello(request: &Map<String, Value>) -> Answer {
             "spec": "1.0-draft",
             "protocol": 1,
             "features": ["lz4", "zstd", "selective", "arrow", "dictionaries", "by-partition", "direct-lookup"],
-            "operations": ["hello", "read", "write", "check", "repair", "recover", "clean", "follow", "stop"],
+            "operations": ["hello", "read", "write", "check", "repair", "recover", "clean", "follow", "fragment",
+                "fragments", "merge", "provenance", "read_merged", "file_id", "stop"],
         })),
         other => Err(Failure::Unsupported(format!("protocol {other:?}"))),
     }

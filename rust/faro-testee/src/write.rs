@@ -30,16 +30,16 @@ pub(crate) fn write(storage: &dyn Storage, request: Write) -> Answer {
 }
 
 /// A number in the type of the library; one that does not fit is out of range.
-fn number<T: TryFrom<i64>>(name: &str, value: i64) -> Result<T, Failure> {
+pub(crate) fn number<T: TryFrom<i64>>(name: &str, value: i64) -> Result<T, Failure> {
     value.try_into().map_err(|_| invalid_argument(name, value))
 }
 
-fn bytes(payload: &Payload) -> Result<Vec<u8>, Failure> {
+pub(crate) fn bytes(payload: &Payload) -> Result<Vec<u8>, Failure> {
     payload.bytes().map_err(Failure::Unsupported)
 }
 
 /// The value of an option, by its word.
-fn word<T: Copy>(name: &str, word: &str, known: &[(&str, T)]) -> Result<T, Failure> {
+pub(crate) fn word<T: Copy>(name: &str, word: &str, known: &[(&str, T)]) -> Result<T, Failure> {
     let found = known.iter().find(|(known, _)| *known == word);
     found
         .map(|(_, value)| *value)

@@ -152,6 +152,8 @@ pub enum FileRole {
     Index,
     /// The one file of a single output.
     Single,
+    /// A fragment, in a stream or as a file (FRG-2). Its offsets count from its first byte.
+    Fragment,
 }
 
 impl FileRole {
@@ -161,6 +163,7 @@ impl FileRole {
             FileRole::Data => "data",
             FileRole::Index => "index",
             FileRole::Single => "single",
+            FileRole::Fragment => "fragment",
         }
     }
 }
@@ -245,6 +248,14 @@ impl Error {
         self
     }
 
+    /// Says that the fault is in a fragment, which has no name.
+    pub(crate) fn in_fragment(mut self) -> Self {
+        if self.offset.is_some() && self.role.is_none() {
+            self.role = Some(FileRole::Fragment);
+        }
+        self
+    }
+
     /// Names the file, unless it is named already.
     pub(crate) fn in_file(mut self, role: FileRole, path: &Path) -> Self {
         if self.file.is_none() {
@@ -260,6 +271,8 @@ impl fmt::Display for Error {
         f.write_str(self.code.as_str())?;
         if let Some(file) = &self.file {
             write!(f, " in {}", file.display())?;
+        } else if self.role == Some(FileRole::Fragment) {
+            f.write_str(" in a fragment")?;
         }
         if let Some(offset) = self.offset {
             write!(f, " at offset {offset}")?;

@@ -60,6 +60,7 @@ mod follow;
 mod index;
 pub mod key;
 mod limits;
+pub mod merge;
 pub mod message;
 pub mod plan;
 mod reader;

@@ -2,7 +2,8 @@
 
 use super::dictionary;
 use super::header::{
-    ANY_PARTITION, BlockHeader, CODEC_NONE, DATA, DICTIONARY, FOOTER, REGION, SCHEMA, field, is_partition_kind,
+    ANY_PARTITION, BlockHeader, CODEC_NONE, DATA, DICTIONARY, FOOTER, FRAGMENT_END, REGION, SCHEMA, field,
+    is_partition_kind,
 };
 use crate::bytes::Seal;
 use crate::codec::{self, Codec};
@@ -23,6 +24,8 @@ pub(crate) struct Kinds {
     pub schema: bool,
     /// Dictionaries.
     pub dictionary: bool,
+    /// The end of a fragment.
+    pub fragment_end: bool,
     /// Metadata that a reader may skip, 192 to 255.
     pub skippable: bool,
 }
@@ -34,6 +37,7 @@ impl Kinds {
         footer: false,
         schema: false,
         dictionary: false,
+        fragment_end: false,
         skippable: false,
     };
 
@@ -50,13 +54,14 @@ impl Kinds {
             FOOTER => self.footer,
             SCHEMA => self.schema,
             DICTIONARY => self.dictionary,
+            FRAGMENT_END => self.fragment_end,
             192.. => self.skippable,
             _ => self.partition && is_partition_kind(kind),
         }
     }
 
     fn is_for_metadata(self) -> bool {
-        self.region || self.footer || self.schema || self.dictionary || self.skippable
+        self.region || self.footer || self.schema || self.dictionary || self.fragment_end || self.skippable
     }
 
     fn text(self) -> String {
@@ -67,6 +72,7 @@ impl Kinds {
             (self.footer, "129 (footer)"),
             (self.schema, "130 (schema)"),
             (self.dictionary, "131 (dictionary)"),
+            (self.fragment_end, "132 (end of a fragment)"),
             (self.skippable, "192 to 255"),
         ] {
             if has {
@@ -84,6 +90,8 @@ pub(crate) enum Partition {
     Is(u32),
     /// A partition of the file, or [`ANY_PARTITION`].
     OfFile(Range<u32>),
+    /// One of these partitions.
+    In(Range<u32>),
     /// Nothing is known.
     Unknown,
 }
@@ -218,8 +226,8 @@ pub(crate) fn check_checksum(header: &BlockHeader, offset: u64, computed: u32) -
 /// Check 6 of BLK-7: the kind is known and allowed.
 pub(crate) fn check_kind(header: &BlockHeader, offset: u64, kinds: Kinds, dictionaries: Dictionaries) -> Result<()> {
     let kind = header.kind;
-    let first_unknown = if dictionaries.is_some() { 132 } else { 131 };
-    let (code, expected) = if kinds.is_for_metadata() && (first_unknown..=191).contains(&kind) {
+    let is_unknown = matches!(kind, 133..=191) || kind == DICTIONARY && dictionaries.is_none();
+    let (code, expected) = if kinds.is_for_metadata() && is_unknown {
         (
             ErrorCode::UnsupportedFeature,
             "metadata that this library knows".to_string(),
@@ -331,6 +339,9 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, context: &Context<
     }
     let expected = match &context.partition {
         Partition::Is(number) if header.partition != *number => format!("partition {}", Number(*number)),
+        Partition::In(range) if !range.contains(&header.partition) => {
+            format!("a partition from {} on and below {}", range.start, range.end)
+        }
         Partition::OfFile(range) if header.partition != ANY_PARTITION && !range.contains(&header.partition) => {
             format!("a partition from {} to {}, or none", range.start, range.end - 1)
         }

@@ -17,6 +17,9 @@ pub const SCHEMA: u8 = 130;
 /// The kind of a block with a dictionary.
 pub const DICTIONARY: u8 = 131;
 
+/// The kind of the block that ends a fragment (FRG-3).
+pub(crate) const FRAGMENT_END: u8 = 132;
+
 /// The codec number of uncompressed payloads.
 pub(crate) const CODEC_NONE: u8 = 0;
 /// The largest codec number that this library knows.

@@ -14,5 +14,5 @@ pub(crate) use check::{
     check_header_space, check_kind, check_limit, check_message_size, check_padding, check_whole, is_usual,
 };
 pub use header::{ANY_PARTITION, BlockHeader, DATA, DICTIONARY, EVENT, FOOTER, REGION, SCHEMA, is_event_kind};
-pub(crate) use header::{CODEC_LAST, CODEC_NONE, field, is_partition_kind};
+pub(crate) use header::{CODEC_LAST, CODEC_NONE, FRAGMENT_END, field, is_partition_kind};
 pub(crate) use metadata::read_metadata;

@@ -51,6 +51,14 @@ impl Seal {
         !payload.state_after(self.kernel.state_after_header(self.state, header), length)
     }
 
+    /// The checksum that a block has in the file of this seal, with the header `to`, from its checksum in the file of
+    /// another seal with the header `from` (BLK-9). The payload, of `length` bytes, is the same and is not read.
+    pub(crate) fn moved(self, to: &[u8; 20], other: Seal, from: &[u8; 20], checksum: u32, length: u32) -> u32 {
+        let before = self.kernel.state_after_header(self.state, to) ^ other.kernel.state_after_header(other.state, from);
+        // Checksums are linear: what differs before the payload moves over it, and is added to what was after it.
+        !(PayloadSum::default().state_after(before, length) ^ !checksum)
+    }
+
     /// A checksum of a block, to be fed piece by piece.
     pub(crate) fn running(self) -> Running {
         Running(digest(self.state))
@@ -93,5 +101,18 @@ mod tests {
         stored.chunks(7).for_each(|chunk| running.update(chunk));
         assert_eq!(running.value(), expected);
         assert_ne!(Seal::new(b"0123456789abcdeg").checksum(&header, &stored), expected);
+    }
+
+    #[test]
+    fn a_checksum_moves_to_another_file() {
+        let (one, two) = (Seal::new(b"0123456789abcdef"), Seal::new(b"fedcba9876543210"));
+        let (from, to) = ([7; 20], [200; 20]);
+        for length in [0, 1, 7, 24, 255, 256, 10_000, 70_000] {
+            let stored: Vec<u8> = (0..length).map(|at| (at * 7 + at / 256) as u8).collect();
+            let checksum = one.checksum(&from, &stored);
+            let moved = two.moved(&to, one, &from, checksum, length as u32);
+            assert_eq!(moved, two.checksum(&to, &stored), "{length}");
+            assert_eq!(two.moved(&from, two, &from, checksum, length as u32), checksum);
+        }
     }
 }

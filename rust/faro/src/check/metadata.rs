@@ -1,5 +1,6 @@
 //! The metadata blocks of a finished file, in file order (spec, CHK-1 steps 2 and 3).
 
+use super::runs::Prefixes;
 use super::statistics::Counter;
 use crate::block::dictionary;
 use crate::block::read_metadata;
@@ -21,6 +22,7 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
     let (mut offset, mut count, mut next) = (start, 0u64, 0usize);
     let dictionaries = &reader.footer().dictionaries;
     let mut dictionaries_found = 0;
+    let mut prefixes = Prefixes::of(reader);
     while offset < end {
         let entry = directory.get(next);
         let mut bound = end;
@@ -60,6 +62,7 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
                 .output()
                 .index_region(next as u32, entry, &message)
                 .map_err(|error| source.blame(error))?;
+            prefixes.check(&region)?;
             if let Some(stored) = stored {
                 count_stored(&region, header.first_partition, stored);
             }

@@ -1,6 +1,7 @@
 //! Checking a whole output (spec, CHK).
 
 mod metadata;
+mod runs;
 mod statistics;
 
 use crate::block::DATA;
@@ -10,6 +11,7 @@ use crate::index::Members;
 use crate::limits::Limits;
 use crate::reader::{Block, Blocks, Depth, Reader, ReaderOptions};
 use crate::storage::{Files, StoredOutput};
+use runs::WholeBlocks;
 use statistics::Counter;
 
 /// How much is checked (CHK-1). Each level includes the one before.
@@ -146,6 +148,7 @@ pub(crate) fn check_reader(
     let depth = if decode { Depth::Plain } else { Depth::Stored };
     let (mut blocks, mut done) = (0, 0);
     let mut extent = ExtentSum::default();
+    let mut runs = WholeBlocks::of(reader);
     for block in Blocks::of_whole_file(reader.output().clone(), depth) {
         let block = block?;
         let counted = if decode { block.records(framing)? } else { None };
@@ -161,6 +164,7 @@ pub(crate) fn check_reader(
             extent.plain = extent.plain.saturating_add(block.header.plain_size.into());
             extent.records = extent.records.saturating_add(counted.unwrap_or(0));
         }
+        runs.add(&block)?;
         blocks += 1;
         done += block.header.size_in_file();
         progress(done, total);

@@ -131,6 +131,10 @@ impl Follower {
         })
     }
 
+    pub(crate) fn output(&self) -> &OpenOutput {
+        &self.partitions.output
+    }
+
     /// The header of the index (or single) file.
     pub fn header(&self) -> &FileHeader {
         self.partitions.output.header()

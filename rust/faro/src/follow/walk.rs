@@ -135,6 +135,7 @@ impl Walk {
             footer: !behind_blocks,
             schema: first && header.framing == Framing::Arrow,
             dictionary: single && !behind_blocks && header.has_dictionaries(),
+            fragment_end: false,
             skippable: !behind_blocks,
         };
         // At most 65,535: each had its own 16-bit number.

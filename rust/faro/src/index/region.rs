@@ -125,6 +125,42 @@ impl RegionIndex {
         self.region.runs.as_deref().unwrap_or_default()
     }
 
+    /// The runs of a merged file with their partitions, in the order of the own extents (REG-8).
+    pub(crate) fn runs_by_partition(&self) -> impl Iterator<Item = (u32, &Run)> {
+        let mut runs = self.runs().iter();
+        self.slots().flat_map(move |slot| {
+            let mut left = if runs.as_slice().is_empty() { 0 } else { slot.extent.length };
+            let of_slot = runs.as_slice().iter().take_while(move |run| {
+                let is_inside = left > 0;
+                left = left.saturating_sub(8 * u64::from(run.length));
+                is_inside
+            });
+            let count = of_slot.clone().count();
+            let (of_slot, rest) = runs.as_slice().split_at(count);
+            runs = rest.iter();
+            of_slot.iter().map(move |run| (slot.partition, run))
+        })
+    }
+
+    /// The runs of a partition in this region, each with its first byte in the data file (REG-8).
+    pub(crate) fn runs_of(&self, partition: u32) -> Vec<(u64, Run)> {
+        let Some(extent) = self.own_extent(partition) else {
+            return Vec::new();
+        };
+        let (start, mut at) = (extent.offset, self.region.data_offset);
+        let mut found = Vec::new();
+        for run in self.runs() {
+            if at >= extent.end() {
+                break;
+            }
+            if at >= start {
+                found.push((at, *run));
+            }
+            at += 8 * u64::from(run.length);
+        }
+        found
+    }
+
     /// The number of slots.
     pub fn slot_count(&self) -> usize {
         self.region.offsets.len() - 1

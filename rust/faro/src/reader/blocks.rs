@@ -72,6 +72,12 @@ impl Blocks {
         }
     }
 
+    /// The same blocks, with this of each.
+    pub(crate) fn with_depth(mut self, depth: Depth) -> Self {
+        self.checker.depth = depth;
+        self
+    }
+
     /// Nothing is delivered after a fault (PRT-3).
     pub(crate) fn stop(&mut self) {
         self.plan.stop();

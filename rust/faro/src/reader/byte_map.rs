@@ -120,6 +120,7 @@ const METADATA: Kinds = Kinds {
     footer: false,
     schema: true,
     dictionary: false,
+    fragment_end: false,
     skippable: true,
 };
 
@@ -129,6 +130,7 @@ const FOOTER: Kinds = Kinds {
     footer: true,
     schema: false,
     dictionary: false,
+    fragment_end: false,
     skippable: false,
 };
 

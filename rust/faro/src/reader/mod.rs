@@ -37,7 +37,8 @@ pub(crate) use extent_plan::ExtentPlan;
 pub(crate) use extents::Extents;
 pub use figures::ReaderFigures;
 pub(crate) use open::{
-    FoundFooter, OpenFiles, check_data_size, check_kind, open_files, parse_footer, parse_schema, read_header,
+    FoundFooter, OpenFiles, SCHEMA_OFFSET, check_data_size, check_kind, open_files, parse_footer, parse_schema,
+    read_header,
 };
 pub(crate) use open_extent::OpenExtent;
 pub(crate) use open_output::{OpenOutput, Opened};
@@ -45,5 +46,6 @@ pub use options::{Lookup, ReaderOptions};
 pub use output_reader::Reader;
 pub(crate) use partition_reader::PartitionReader;
 pub use records::Records;
+pub(crate) use sequences::Sequences;
 pub(crate) use window::Window;
 pub(crate) use written::WrittenOutput;

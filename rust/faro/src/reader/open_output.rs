@@ -82,7 +82,7 @@ impl OpenOutput {
         &self.opened.options.limits
     }
 
-    pub(super) fn budget(&self) -> Option<Arc<dyn MemoryBudget>> {
+    pub(crate) fn budget(&self) -> Option<Arc<dyn MemoryBudget>> {
         self.opened.options.memory_budget.clone()
     }
 
@@ -245,6 +245,20 @@ impl OpenOutput {
         });
         // A refusal of memory has no file yet.
         found.map_err(|error| source.blame(error))
+    }
+
+    /// The bytes of a dictionary of the file, checked (DIC-4).
+    pub(crate) fn dictionary_bytes(&self, number: u16) -> Result<Vec<u8>> {
+        let entry = &self.footer.dictionaries[usize::from(number) - 1];
+        let files = &self.opened.files;
+        dictionaries::read(
+            self.data_file(),
+            self.limits(),
+            files.seal,
+            number.into(),
+            entry,
+            files.data.is_some(),
+        )
     }
 
     /// Refuses partitions that the file does not have (PRT-2).

@@ -58,16 +58,7 @@ pub fn repair(files: &Files, options: &RepairOptions) -> Result<RepairReport> {
         return report(Action::Nothing, regions, &open, size, open.data_size()?);
     }
     if open.header.framing == Framing::Arrow {
-        let at = FileHeader::SIZE as u64;
-        if next_block(&open.index, at, size, Purpose::Repair, |_| open.schema_context(limits))?.is_none() {
-            let error = Error::at(
-                ErrorCode::Unfinished,
-                size,
-                "a schema block",
-                "none: nothing can be read without it",
-            );
-            return Err(open.index.blame(error));
-        }
+        check_schema_is_there(&open, limits, size)?;
         open.read_schema(limits, size)?;
     }
     let mut walk = Walk::new(Purpose::Repair);
@@ -97,11 +88,25 @@ pub fn repair(files: &Files, options: &RepairOptions) -> Result<RepairReport> {
         for (role, path) in files.paths() {
             match role {
                 FileRole::Data => cut_and_append(path, role, plan.data_end, &[])?,
-                FileRole::Index | FileRole::Single => cut_and_append(path, role, plan.index_end, &plan.after)?,
+                FileRole::Index | FileRole::Single | FileRole::Fragment => cut_and_append(path, role, plan.index_end, &plan.after)?,
             }
         }
     }
     Ok(outcome)
+}
+
+/// A file with framing arrow has a schema block (FOL-1).
+pub(crate) fn check_schema_is_there(open: &OpenFiles, limits: &Limits, size: u64) -> Result<()> {
+    let at = FileHeader::SIZE as u64;
+    match next_block(&open.index, at, size, Purpose::Repair, |_| open.schema_context(limits))? {
+        Some(_) => Ok(()),
+        None => Err(open.index.blame(Error::at(
+            ErrorCode::Unfinished,
+            size,
+            "a schema block",
+            "none: nothing can be read without it",
+        ))),
+    }
 }
 
 /// Where the files are cut, and the bytes to append to the index or single file.
@@ -145,7 +150,7 @@ fn plan_last_commit(walk: &Walk, open: &OpenFiles) -> Result<Plan> {
 }
 
 /// The number of regions of an output that opens as it is; none if it does not (REP-4).
-fn is_finished(open: &OpenFiles, limits: &Limits, size: u64) -> Result<Option<u64>> {
+pub(crate) fn is_finished(open: &OpenFiles, limits: &Limits, size: u64) -> Result<Option<u64>> {
     let opened = open.read_footer(limits).and_then(|found| {
         open.read_schema(limits, size.saturating_sub(Tail::SIZE as u64))
             .map(|_| found.footer.regions.len() as u64)

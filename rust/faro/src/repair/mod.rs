@@ -11,6 +11,7 @@ mod report;
 
 pub use clean::{CleanOptions, CleanReport, KeptFile, KeptReason, LeftFile, clean};
 pub use last_commit::{RepairOptions, repair};
+pub(crate) use last_commit::{check_schema_is_there, is_finished};
 pub use rebuild::{RebuildOptions, SharedPolicy, rebuild};
 pub use recover::{RecoverOptions, RecoverReport, recover};
 pub use report::{Action, RepairReport};

@@ -53,6 +53,7 @@ impl MemoryDestination {
             FileRole::Data => "data",
             FileRole::Index => "index",
             FileRole::Single => "faro",
+            FileRole::Fragment => "fragment",
         };
         with_extension(&self.name, ending)
     }

@@ -1,0 +1,139 @@
+//! A file of a merge: bytes are appended, and may be taken back.
+
+use crate::error::{Error, FileRole, Result};
+use crate::storage::publishing::{ClaimedFile, Living, Locked, is_living, lock_file, new_file, unlock_file};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Appended bytes are written when there are this many.
+const PIECE: usize = 1 << 20;
+
+/// A file with a buffer before it. Other processes see that it has a living writer (PUB-6).
+#[derive(Debug)]
+pub(super) struct GrowingFile {
+    /// Declared, and so dropped, before the file.
+    living: Option<Living>,
+    file: File,
+    path: PathBuf,
+    role: FileRole,
+    buffer: Vec<u8>,
+    /// The offset of the buffer's first byte.
+    written: u64,
+}
+
+impl GrowingFile {
+    /// Creates a file that did not exist.
+    pub(super) fn create(path: &Path, role: FileRole) -> Result<Self> {
+        let ClaimedFile { living, file } =
+            new_file(path, false).map_err(|(step, error)| Error::io(step, path, Some(role), error))?;
+        Ok(GrowingFile::new(living, file, path, role))
+    }
+
+    /// Opens a file whose writer has ended. Its end is that of the file.
+    pub(super) fn open(path: &Path, role: FileRole) -> Result<Self> {
+        let refused = |step: &str, error| Error::io(step, path, Some(role), error);
+        let living = || io::Error::new(io::ErrorKind::ResourceBusy, "a living writer has it");
+        let metadata = path.metadata().map_err(|error| refused("open the file", error))?;
+        // Opening and closing it would give up the lock of a writer in this process.
+        if is_living(&metadata) {
+            return Err(refused("resume the file", living()));
+        }
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .map_err(|error| refused("open the file", error))?;
+        match lock_file(&file).map_err(|error| refused("lock the file", error))? {
+            Locked::Elsewhere => Err(refused("resume the file", living())),
+            Locked::Here | Locked::Unsupported => {
+                let metadata = file.metadata().map_err(|error| refused("open the file", error))?;
+                let mut opened = GrowingFile::new(Living::new(&metadata), file, path, role);
+                opened.written = metadata.len();
+                Ok(opened)
+            }
+        }
+    }
+
+    fn new(living: Option<Living>, file: File, path: &Path, role: FileRole) -> Self {
+        GrowingFile {
+            living,
+            file,
+            path: path.to_path_buf(),
+            role,
+            buffer: Vec::new(),
+            written: 0,
+        }
+    }
+
+    /// The offset after the last byte, written or not.
+    pub(super) fn end(&self) -> u64 {
+        self.written + self.buffer.len() as u64
+    }
+
+    /// Appends bytes. If the system refuses to write, they are appended all the same, and may be taken back.
+    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.buffer.extend_from_slice(bytes);
+        match self.buffer.len() >= PIECE {
+            true => self.flush(),
+            false => Ok(()),
+        }
+    }
+
+    /// Takes back the bytes from `end` on.
+    pub(super) fn take_back(&mut self, end: u64) {
+        if end >= self.written {
+            self.buffer.truncate((end - self.written) as usize);
+        } else {
+            // The bytes after it stay in the file until others take their place, or the file is cut.
+            self.buffer.clear();
+            self.written = end;
+        }
+    }
+
+    /// Writes what was appended.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let mut file = &self.file;
+        let written = file
+            .seek(SeekFrom::Start(self.written))
+            .and_then(|_| file.write_all(&self.buffer));
+        written.map_err(|error| self.refused("write to the file", error))?;
+        self.written = self.end();
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Cuts the file at its end.
+    pub(super) fn cut(&mut self) -> Result<()> {
+        let end = self.end();
+        self.file
+            .set_len(end)
+            .map_err(|error| self.refused("cut the file", error))
+    }
+
+    pub(super) fn sync(&self) -> Result<()> {
+        self.file
+            .sync_data()
+            .map_err(|error| self.refused("sync the file", error))
+    }
+
+    /// Removes the file, if it can be.
+    pub(super) fn remove(&self) -> Result<()> {
+        std::fs::remove_file(&self.path).map_err(|error| self.refused("remove the file", error))
+    }
+
+    fn refused(&self, step: &str, error: io::Error) -> Error {
+        Error::io(step, &self.path, Some(self.role), error)
+    }
+}
+
+impl Drop for GrowingFile {
+    fn drop(&mut self) {
+        if self.living.take().is_some() {
+            unlock_file(&self.file);
+        }
+    }
+}
