@@ -156,7 +156,7 @@ def refused(cat: Catalog) -> None:
     right = fragment_of(two_regions(), 0, 4)
     whole = right.encode()
     places = list(right.places)
-    for size in (0, 8, 63):
+    for size in (1, 8, 63):
         case(f"01-cut-{size}", "FRG-4 HDR-1", "a header that is cut", whole[:size], of("truncated", size))
     for kind in (1, 2, 3):
         case(f"02-kind-{kind}", "FRG-4", "the header of another kind of file", replace(right, header=replace(right.header, kind=kind)).encode(),
@@ -197,7 +197,13 @@ def refused(cat: Catalog) -> None:
     ) -> None:
         blocks = list(right.blocks)
         blocks[at] = (*blocks[at][:2], replace(blocks[at][2], **fields))
-        case(f"05-{name}", clause, title, replace(right, blocks=blocks).encode(), of(code, places[at] + offset))
+        case(
+            f"05-{name}",
+            clause,
+            title,
+            replace(right, blocks=blocks).encode(),
+            of(code, places[at % len(blocks)] + offset),
+        )
 
     block("checksum", "a block's checksum", {"checksum_xor": 1}, "checksum", 0)
     block("dictionary", "a dictionary without the feature", {"reserved": 1}, "malformed-block", 18)

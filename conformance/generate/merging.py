@@ -335,7 +335,7 @@ def turns(cat: Catalog) -> None:
     s = steps_of()
     s.push(one)
     a = s.begin(8)
-    s.write(a, second)
+    s.write(a, second, to=64, **{"from": 0})
     s.call("done", "close")
     s.call("late", "commit", push=a)
     put(cat, "close", "MRG-10 MRG-5", "a merge that is closed has only its committed regions", s, finished=False)
@@ -377,7 +377,7 @@ def refused(cat: Catalog) -> None:
 
     def case(name: str, clause: str, title: str, bad: bytes, outcome: Answer, at: str = "write", **more: Any) -> None:
         s = steps_of(**more.pop("merge", {}))
-        s.push(fragment_of(output_of(3), 2, 1, (0, 1)))
+        s.push(fragment_of(output_of(3), 0, 1, (0, 1)))
         s.refused(bad, outcome, at=at)
         s.push(fragment_of(output_of(3), 2))
         s.push(right)
@@ -493,7 +493,7 @@ def dictionaries_and_schemas(cat: Catalog) -> None:
     s.push(fragment_of(output_of(3), 0, 4))
     bad = fragment_of(many, 0, 4)
     data = bad.encode()
-    s.refused(patch(data, bad.places[3] + 30, b"?"), fault("checksum", "fragment", bad.places[3]))
+    s.refused(patch(data, bad.places[3] + 25, b"?"), fault("checksum", "fragment", bad.places[3]))
     s.merge.end()
     s.push(fragment_of(other, 0))
     s.finalize()

@@ -11,9 +11,9 @@ from .catalog import Catalog, fault, features_of
 from .fragment import Merge, delivered, fragment_of, numbered, provenance_answer
 from .fragments import broadcasting, two_regions
 from .merging import HEAD, output_of
-from .model import Output
+from .model import Output, Region
 from .output import Answer, build
-from .raw import Block, patch, run
+from .raw import MERGED, Block, patch, run
 
 Expected = list[tuple[int, int]]
 
@@ -93,6 +93,10 @@ def prefixes(cat: Catalog) -> None:
         partition = 2 if name == "attempt-partition" else 0
         cat.add(f"mrg-2-{name}-provenance", "MRG-2 MRG-11", title, "provenance", folder="merge", files=built.files,
                 request={"partitions": [partition], "expected": []}, expect=bad)  # fmt: skip
+    most = Region({0: [Block(b"first"), Block(b"other")]}, runs=[run(1, 8, 2, 0xFFFFFFFE, (1 << 64) - 1, 1)])
+    built = build(Output(replace(HEAD, producer=MERGED), [most], True))
+    bad = fault("inconsistent-index", "index", built.messages[0] + 24)
+    cat.bad_check("mrg-2-most", "MRG-2 REG-8", "the last blocks that a run can number", built, bad)
     moved = [run(7, length[0] + 1, 1, 0, 3), run(3, length[1] - 1, 2, 0, 0)]
     fewer = [first[0], run(3, length[1], 1, 0, 0)]
     more = [first[0], run(3, length[1], 3, 0, 0)]
@@ -132,7 +136,9 @@ def with_originals(cat: Catalog) -> None:
               "sha256": delivered(blocks + rest)}  # fmt: skip
         given = dict(merged_files or built.files)
         given |= {role: content for role, content in (("data", data), ("index", index)) if content is not None}
-        wanted = {producer for producer, _, _ in rest}
+        # A producer without blocks is never complete.
+        every = {producer: len(numbered(originals[producer], partition)) for producer, _ in expected}
+        wanted = {producer for producer, count in every.items() if count == 0 or counts[producer] < count}
         cat.add(f"mrg-read-{name}", clause, title, "read_merged", folder="merge", files=given,
                 originals={whose: one for whose, one in files.items() if int(whose) in wanted},
                 request={"partition": partition, "expected": named(expected)}, expect={"ok": ok},

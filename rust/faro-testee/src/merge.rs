@@ -180,10 +180,10 @@ pub(crate) fn merge(request: MakeMerge) -> Answer {
     Ok(json!({ "steps": answers }))
 }
 
-fn take(merge: &Merge, pushes: &mut HashMap<String, Push>, fragments: &[Vec<u8>], step: Step) -> Answer {
+fn take(merge: &Merge, pushes: &mut HashMap<String, Box<Push>>, fragments: &[Vec<u8>], step: Step) -> Answer {
     let outcome = |outcome: &str| Ok(json!({ "outcome": outcome }));
     let name = step.push.clone().unwrap_or_default();
-    let open = |pushes: &mut HashMap<String, Push>| match pushes.remove(&name) {
+    let open = |pushes: &mut HashMap<String, Box<Push>>| match pushes.remove(&name) {
         Some(push) => Ok(push),
         None => Err(invalid_argument("a push that was begun", &name)),
     };
@@ -203,7 +203,9 @@ fn take(merge: &Merge, pushes: &mut HashMap<String, Push>, fragments: &[Vec<u8>]
             let whole = step.fragment.and_then(|at| fragments.get(at));
             let whole = whole.ok_or_else(|| Failure::Unsupported("no such fragment".into()))?;
             let range = step.from.unwrap_or(0)..step.to.unwrap_or(whole.len());
-            let part = whole.get(range).ok_or_else(|| Failure::Unsupported("no such bytes".into()))?;
+            let part = whole
+                .get(range)
+                .ok_or_else(|| Failure::Unsupported("no such bytes".into()))?;
             let mut push = open(pushes)?;
             let written = push.write(part);
             pushes.insert(name, push);
@@ -265,27 +267,42 @@ pub(crate) fn provenance(request: Provenance) -> Answer {
     let expected = expected(&request.expected)?;
     let mut partitions = Map::new();
     for partition in request.partitions {
-        let runs: Vec<Value> = reader.runs(partition)?.iter().map(|found| {
-            let run = &found.run;
-            json!({
-                "region": found.region, "producer": run.producer.to_string(), "attempt": run.attempt.to_string(),
-                "first_block": run.first_block, "blocks": run.blocks, "length": 8 * u64::from(run.length),
-                "last": run.flags == 1,
+        let runs: Vec<Value> = reader
+            .runs(partition)?
+            .iter()
+            .map(|found| {
+                let run = &found.run;
+                json!({
+                    "region": found.region, "producer": run.producer.to_string(), "attempt": run.attempt.to_string(),
+                    "first_block": run.first_block, "blocks": run.blocks, "length": 8 * u64::from(run.length),
+                    "last": run.flags == 1,
+                })
             })
-        }).collect();
-        let have: Vec<Value> = reader.have(partition)?.iter().map(|have| {
-            json!({
-                "producer": have.producer.to_string(), "attempt": have.attempt.to_string(),
-                "blocks": have.blocks, "last": have.is_complete,
+            .collect();
+        let have: Vec<Value> = reader
+            .have(partition)?
+            .iter()
+            .map(|have| {
+                json!({
+                    "producer": have.producer.to_string(), "attempt": have.attempt.to_string(),
+                    "blocks": have.blocks, "last": have.is_complete,
+                })
             })
-        }).collect();
-        let missing: Vec<Value> = reader.missing(partition, &expected)?.iter().map(|missing| {
-            json!({
-                "producer": missing.producer.to_string(), "attempt": missing.attempt.to_string(),
-                "from": missing.from,
+            .collect();
+        let missing: Vec<Value> = reader
+            .missing(partition, &expected)?
+            .iter()
+            .map(|missing| {
+                json!({
+                    "producer": missing.producer.to_string(), "attempt": missing.attempt.to_string(),
+                    "from": missing.from,
+                })
             })
-        }).collect();
-        partitions.insert(partition.to_string(), json!({ "runs": runs, "have": have, "missing": missing }));
+            .collect();
+        partitions.insert(
+            partition.to_string(),
+            json!({ "runs": runs, "have": have, "missing": missing }),
+        );
     }
     Ok(json!({ "partitions": partitions }))
 }
@@ -371,16 +388,24 @@ struct Names {
 }
 
 pub(crate) fn file_id(FileId { names }: FileId) -> Answer {
-    let id = match (&names.producer, &names.attempt, &names.generation, names.first_partition) {
+    let id = match (
+        &names.producer,
+        &names.attempt,
+        &names.generation,
+        names.first_partition,
+    ) {
         (Some(producer), Some(attempt), None, None) => output_file_id(
             &names.application,
             &names.shuffle,
             u64_of("producer", producer)?,
             u64_of("attempt", attempt)?,
         ),
-        (None, None, Some(generation), Some(first)) => {
-            merged_file_id(&names.application, &names.shuffle, u64_of("generation", generation)?, first)
-        }
+        (None, None, Some(generation), Some(first)) => merged_file_id(
+            &names.application,
+            &names.shuffle,
+            u64_of("generation", generation)?,
+            first,
+        ),
         _ => return Err(Failure::Unsupported("other names".into())),
     };
     Ok(json!({ "file_id": to_hex(&id) }))
@@ -392,7 +417,9 @@ fn open(paths: Paths, limits: &LimitFields) -> Result<Reader, Failure> {
 }
 
 fn u64_of(what: &str, digits: &str) -> Result<u64, Failure> {
-    digits.parse().map_err(|_| invalid_argument(&format!("{what} of 64 bits"), digits))
+    digits
+        .parse()
+        .map_err(|_| invalid_argument(&format!("{what} of 64 bits"), digits))
 }
 
 fn write_file(path: &PathBuf, bytes: &[u8]) -> Result<(), Failure> {

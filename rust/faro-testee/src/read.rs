@@ -90,10 +90,7 @@ fn describe(output: &dyn Output) -> Map<String, Value> {
         .map(|property| (property.key.clone(), property.value.clone().into()))
         .collect();
     let mut answer = Map::new();
-    answer.insert(
-        "header".into(),
-        header(of),
-    );
+    answer.insert("header".into(), header(of));
     answer.insert("regions".into(), output.regions().into());
     answer.insert("properties".into(), properties.into());
     answer.insert(

@@ -54,7 +54,8 @@ impl Seal {
     /// The checksum that a block has in the file of this seal, with the header `to`, from its checksum in the file of
     /// another seal with the header `from` (BLK-9). The payload, of `length` bytes, is the same and is not read.
     pub(crate) fn moved(self, to: &[u8; 20], other: Seal, from: &[u8; 20], checksum: u32, length: u32) -> u32 {
-        let before = self.kernel.state_after_header(self.state, to) ^ other.kernel.state_after_header(other.state, from);
+        let before =
+            self.kernel.state_after_header(self.state, to) ^ other.kernel.state_after_header(other.state, from);
         // Checksums are linear: what differs before the payload moves over it, and is added to what was after it.
         !(PayloadSum::default().state_after(before, length) ^ !checksum)
     }

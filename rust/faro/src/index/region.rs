@@ -129,7 +129,11 @@ impl RegionIndex {
     pub(crate) fn runs_by_partition(&self) -> impl Iterator<Item = (u32, &Run)> {
         let mut runs = self.runs().iter();
         self.slots().flat_map(move |slot| {
-            let mut left = if runs.as_slice().is_empty() { 0 } else { slot.extent.length };
+            let mut left = if runs.as_slice().is_empty() {
+                0
+            } else {
+                slot.extent.length
+            };
             let of_slot = runs.as_slice().iter().take_while(move |run| {
                 let is_inside = left > 0;
                 left = left.saturating_sub(8 * u64::from(run.length));

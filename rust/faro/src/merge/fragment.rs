@@ -88,7 +88,11 @@ impl Wanted {
         for partition in self.partitions.clone() {
             let mut has_any = false;
             let mut number = 0u32;
-            for block in reader.partition_reader().partition(partition)?.with_depth(Depth::Stored) {
+            for block in reader
+                .partition_reader()
+                .partition(partition)?
+                .with_depth(Depth::Stored)
+            {
                 let numbers = self.numbers.as_ref();
                 if numbers.is_some_and(|numbers| number >= numbers.end) {
                     // That there is a further block is enough to know.
@@ -101,7 +105,11 @@ impl Wanted {
                     take(partition, number, block)?;
                 }
                 number = number.checked_add(1).ok_or_else(|| {
-                    Error::bare(ErrorCode::LimitExceeded, "fewer than 2^32 blocks in a partition", "more")
+                    Error::bare(
+                        ErrorCode::LimitExceeded,
+                        "fewer than 2^32 blocks in a partition",
+                        "more",
+                    )
                 })?;
             }
         }
@@ -164,8 +172,7 @@ impl<'a> Sink<'a> {
             false => {
                 let seal = reader.output().opened.files.seal;
                 let checked = from.checked_bytes();
-                self.seal
-                    .moved(&bytes, seal, &checked, from.checksum, from.stored_size)
+                self.seal.moved(&bytes, seal, &checked, from.checksum, from.stored_size)
             }
         };
         self.write(&bytes)?;
@@ -189,7 +196,11 @@ impl<'a> Sink<'a> {
     fn end(&mut self, blocks: u64, last: bool) -> Result<FragmentSummary> {
         let length = self.length;
         let count = u32::try_from(blocks).map_err(|_| {
-            Error::bare(ErrorCode::LimitExceeded, "fewer than 2^32 blocks in a fragment", blocks.to_string())
+            Error::bare(
+                ErrorCode::LimitExceeded,
+                "fewer than 2^32 blocks in a fragment",
+                blocks.to_string(),
+            )
         })?;
         let mut payload = length.to_le_bytes().to_vec();
         payload.extend_from_slice(&count.to_le_bytes());

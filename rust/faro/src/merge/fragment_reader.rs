@@ -157,7 +157,8 @@ impl<R: Read> FragmentReader<R> {
             if part.kind == Kind::Dictionary {
                 let content = self.intake.stored(&part).to_vec();
                 let (at, digest) = (part.at, None);
-                self.dictionaries.insert(part.block.dictionary, Dictionary { at, content, digest });
+                self.dictionaries
+                    .insert(part.block.dictionary, Dictionary { at, content, digest });
             }
             if wanted(part.kind) {
                 return Ok((part.kind == Kind::Block).then(|| FragmentBlock {
@@ -195,7 +196,12 @@ impl<R: Read> FragmentReader<R> {
 fn digested(dictionaries: &mut HashMap<u16, Dictionary>, number: u16) -> Result<Arc<Digest>> {
     let refused = |at: u64| {
         let expected = "a dictionary that the decoder accepts";
-        Error::at(ErrorCode::MalformedBlock, at + BlockHeader::SIZE as u64, expected, "one that it refuses")
+        Error::at(
+            ErrorCode::MalformedBlock,
+            at + BlockHeader::SIZE as u64,
+            expected,
+            "one that it refuses",
+        )
     };
     // The intake has seen the dictionaries that blocks name.
     let found = dictionaries.get_mut(&number).ok_or_else(|| refused(0))?;

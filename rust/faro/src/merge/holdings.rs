@@ -46,7 +46,9 @@ impl Holdings {
         let held = self.held.entry((producer, partition)).or_default();
         let first = u64::from(run.first_block);
         if held.is_complete {
-            return Err(format!("a run of producer {producer} after its last in partition {partition}"));
+            return Err(format!(
+                "a run of producer {producer} after its last in partition {partition}"
+            ));
         }
         if first != held.blocks && !(self.is_patchy && first > held.blocks) {
             return Err(format!(

@@ -275,7 +275,10 @@ impl Intake {
         match block.kind {
             SCHEMA => {
                 let header = self.header.as_ref();
-                self.schema = header.map(|header| parse_schema(stored, header)).transpose()?.map(|schema| schema.arrow);
+                self.schema = header
+                    .map(|header| parse_schema(stored, header))
+                    .transpose()?
+                    .map(|schema| schema.arrow);
                 Ok(Kind::Schema)
             }
             DICTIONARY => {
@@ -290,7 +293,12 @@ impl Intake {
             _ => {
                 self.last = Some((block.partition, block.sequence));
                 self.blocks = self.blocks.checked_add(1).ok_or_else(|| {
-                    Error::at(ErrorCode::LimitExceeded, at, "fewer than 2^32 blocks in a fragment", "one more")
+                    Error::at(
+                        ErrorCode::LimitExceeded,
+                        at,
+                        "fewer than 2^32 blocks in a fragment",
+                        "one more",
+                    )
                 })?;
                 Ok(Kind::Block)
             }
@@ -303,7 +311,12 @@ fn check_header(header: &FileHeader) -> Result<()> {
     if header.kind != FileKind::Fragment {
         let found = format!("kind {}", header.kind as u8);
         let at = bytes::field::KIND as u64;
-        return Err(Error::at(ErrorCode::MismatchedPair, at, "file kind 5, a fragment", found));
+        return Err(Error::at(
+            ErrorCode::MismatchedPair,
+            at,
+            "file kind 5, a fragment",
+            found,
+        ));
     }
     if header.reader_features & !FEATURE_DICTIONARIES != 0 {
         let found = format!("{:#X}", header.reader_features);
@@ -318,7 +331,12 @@ fn check_header(header: &FileHeader) -> Result<()> {
 fn parse_end(stored: &[u8], at: u64, blocks: u32) -> Result<End> {
     let Ok(bytes) = <[u8; 16]>::try_from(stored) else {
         let found = format!("{} bytes", stored.len());
-        return Err(Error::at(ErrorCode::MalformedBlock, at, "an end block with 16 bytes", found));
+        return Err(Error::at(
+            ErrorCode::MalformedBlock,
+            at,
+            "an end block with 16 bytes",
+            found,
+        ));
     };
     let [length, rest] = [&bytes[..8], &bytes[8..]].map(|half| {
         let mut number = [0; 8];

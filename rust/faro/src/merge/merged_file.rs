@@ -93,7 +93,9 @@ impl MergedFile {
         let mut data = GrowingFile::create(data, FileRole::Data)?;
         let index = GrowingFile::create(index, FileRole::Index).and_then(|mut index| {
             let started = begin(&mut data, &mut index, &header, options);
-            started.inspect_err(|_| drop(index.remove())).map(|blocks| (index, blocks))
+            started
+                .inspect_err(|_| drop(index.remove()))
+                .map(|blocks| (index, blocks))
         });
         let (index, metadata_blocks) = index.inspect_err(|_| drop(data.remove()))?;
         let committed = Committed {
@@ -172,7 +174,8 @@ impl MergedFile {
         if let Some(push) = self.push.take() {
             self.data.take_back(push.start);
             self.dictionaries.truncate(push.dictionaries_before);
-            self.known.retain(|_, number| usize::from(*number) <= push.dictionaries_before);
+            self.known
+                .retain(|_, number| usize::from(*number) <= push.dictionaries_before);
         }
     }
 
@@ -233,7 +236,14 @@ impl MergedFile {
 
     /// A block of the push, if the file does not have it yet (MRG-7). False if there is a gap before it. `rest` are its
     /// bytes after the header, and `at` is its place in the fragment.
-    pub(super) fn block(&mut self, of: &FileHeader, from: Seal, header: &BlockHeader, rest: &[u8], at: u64) -> Result<bool> {
+    pub(super) fn block(
+        &mut self,
+        of: &FileHeader,
+        from: Seal,
+        header: &BlockHeader,
+        rest: &[u8],
+        at: u64,
+    ) -> Result<bool> {
         let Some(push) = &mut self.push else { return Ok(true) };
         let (partition, number) = (header.partition, u64::from(header.sequence));
         let held = self.holdings.held(of.producer, partition);
@@ -264,7 +274,10 @@ impl MergedFile {
             let expected = "fewer than 2^32 - 1 blocks in a partition of a merged file";
             Error::at(ErrorCode::LimitExceeded, at, expected, "one more").in_fragment()
         };
-        let sequence = before.checked_add(in_run).filter(|next| *next < u32::MAX).ok_or_else(too_many)?;
+        let sequence = before
+            .checked_add(in_run)
+            .filter(|next| *next < u32::MAX)
+            .ok_or_else(too_many)?;
         if push.runs.is_empty() && self.open.runs.last().is_some_and(|(last, _)| partition < *last) {
             self.end_region()?;
         }
@@ -465,10 +478,14 @@ impl MergedFile {
         if is_durable {
             self.data.sync()?;
         }
-        let written = self.index.append(&end).and_then(|()| self.index.flush()).and_then(|()| match is_durable {
-            true => self.index.sync(),
-            false => Ok(()),
-        });
+        let written = self
+            .index
+            .append(&end)
+            .and_then(|()| self.index.flush())
+            .and_then(|()| match is_durable {
+                true => self.index.sync(),
+                false => Ok(()),
+            });
         if let Err(error) = written {
             self.take_index_back();
             return Err(error);
@@ -488,7 +505,9 @@ impl MergedFile {
 
     /// Where the last committed region ends in the data file.
     fn committed_end(&self) -> u64 {
-        self.regions.last().map_or(FileHeader::SIZE as u64, |last| last.data_offset + last.data_length)
+        self.regions
+            .last()
+            .map_or(FileHeader::SIZE as u64, |last| last.data_offset + last.data_length)
     }
 
     /// The regions that are committed.

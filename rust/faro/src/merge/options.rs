@@ -109,7 +109,10 @@ impl MergeOptions {
             return Err(Error::argument("partition numbers below 2^28", (end - 1).to_string()));
         }
         if !(1..=1 << 31).contains(&self.chunk_size) {
-            return Err(Error::argument("a chunk_size of 1 to 2^31", self.chunk_size.to_string()));
+            return Err(Error::argument(
+                "a chunk_size of 1 to 2^31",
+                self.chunk_size.to_string(),
+            ));
         }
         match (&self.schema, self.framing) {
             (None, Framing::Arrow) => Err(Error::argument("a schema message with framing arrow", "none")),

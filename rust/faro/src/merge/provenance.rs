@@ -127,7 +127,9 @@ pub(super) fn ordered(expected: &[Expected]) -> Result<Vec<Expected>> {
 /// Adds the runs of a region. The fault of a run that breaks MRG-2.
 pub(crate) fn hold(holdings: &mut Holdings, output: &OpenOutput, region: &RegionIndex) -> Result<()> {
     let number = region.sequence() as usize;
-    holdings.add_region(region).map_err(|found| fault_of_runs(output, number, "runs that obey MRG-2", found))
+    holdings
+        .add_region(region)
+        .map_err(|found| fault_of_runs(output, number, "runs that obey MRG-2", found))
 }
 
 /// A fault of the runs of a region, which is at its message.
@@ -153,11 +155,14 @@ fn runs(output: &OpenOutput, partition: u32) -> Result<Vec<PartitionRun>> {
 /// The runs of a partition in a region.
 pub(super) fn runs_of(region: &Arc<RegionIndex>, partition: u32) -> impl Iterator<Item = PartitionRun> {
     let number = region.sequence();
-    region.runs_of(partition).into_iter().map(move |(offset, run)| PartitionRun {
-        region: number,
-        offset,
-        run,
-    })
+    region
+        .runs_of(partition)
+        .into_iter()
+        .map(move |(offset, run)| PartitionRun {
+            region: number,
+            offset,
+            run,
+        })
 }
 
 fn have(runs: &[PartitionRun]) -> Vec<Have> {

@@ -64,7 +64,7 @@ impl fmt::Display for Outcome {
 #[derive(Debug)]
 pub enum Begun {
     /// The push may be written.
-    Open(Push),
+    Open(Box<Push>),
     /// The push is refused: [`Outcome::Late`] or [`Outcome::Stale`].
     Refused(Outcome),
 }
@@ -215,14 +215,14 @@ impl Merge {
             return Ok(Begun::Refused(Outcome::Stale));
         }
         state.pushes += 1;
-        Ok(Begun::Open(Push {
+        Ok(Begun::Open(Box::new(Push {
             number: state.pushes,
             producer,
             intake: Intake::new(self.shared.limits.clone()),
             waiting: Vec::new(),
             is_over: false,
             shared: self.shared.clone(),
-        }))
+        })))
     }
 
     /// Ends the open region, so that followers see what was merged so far (MRG-10).
@@ -290,7 +290,11 @@ impl State {
     fn open_file(&mut self) -> Result<&mut MergedFile> {
         let is_finished = self.is_finished;
         self.file.as_mut().ok_or_else(|| {
-            let found = if is_finished { "one that is finalized" } else { "one that is closed" };
+            let found = if is_finished {
+                "one that is finalized"
+            } else {
+                "one that is closed"
+            };
             Error::argument("a merge that is open", found)
         })
     }
@@ -442,7 +446,10 @@ impl Push {
             match part.kind {
                 Kind::Header => {
                     check_header(header, self.producer, &shared.header)?;
-                    if file.attempt(header.producer).is_some_and(|attempt| attempt != header.attempt) {
+                    if file
+                        .attempt(header.producer)
+                        .is_some_and(|attempt| attempt != header.attempt)
+                    {
                         return Ok(Some(Outcome::OtherAttempt));
                     }
                 }
@@ -461,7 +468,13 @@ impl Push {
         }
         // Only after its end a fragment leaves bytes.
         let found = format!("{} bytes", bytes.len());
-        Err(Error::at(ErrorCode::MalformedBlock, self.intake.at(), "nothing after the end block", found).in_fragment())
+        Err(Error::at(
+            ErrorCode::MalformedBlock,
+            self.intake.at(),
+            "nothing after the end block",
+            found,
+        )
+        .in_fragment())
     }
 }
 

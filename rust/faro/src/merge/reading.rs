@@ -204,12 +204,16 @@ impl MergedReading<'_> {
         }
         let output = self.merged.output();
         let region = output.region(of.region as usize)?;
-        let extent_end = region.own_extent(self.partition).map_or(of.offset, |extent| extent.end());
+        let extent_end = region
+            .own_extent(self.partition)
+            .map_or(of.offset, |extent| extent.end());
         let end = of.offset + 8 * u64::from(run.length);
         self.checker.sequences = Sequences::new(false, sequence.is_some());
         if let Some(before) = sequence.and_then(|sequence| sequence.checked_sub(1)) {
             // A sequence beyond 32 bits fits no block.
-            self.checker.sequences.seen(Some(self.partition), before.min(u64::from(u32::MAX)) as u32);
+            self.checker
+                .sequences
+                .seen(Some(self.partition), before.min(u64::from(u32::MAX)) as u32);
         }
         self.run = Some(OpenRun {
             of,
@@ -230,7 +234,9 @@ impl MergedReading<'_> {
 
     /// The next block of the run; none at its end, or after a fault.
     fn next_of_run(&mut self) -> Result<Option<MergedBlock>> {
-        let Some(mut open) = self.run.take() else { return Ok(None) };
+        let Some(mut open) = self.run.take() else {
+            return Ok(None);
+        };
         let run = open.of.run;
         match self.read_of_run(&mut open) {
             Ok(Some(block)) => {
@@ -252,6 +258,7 @@ impl MergedReading<'_> {
             }
             Err(fault) => {
                 self.keep(fault)?;
+                self.sequence = None;
                 self.delivered.entry(run.producer).or_default().is_broken = true;
                 Ok(None)
             }

@@ -40,7 +40,12 @@ pub(super) fn resume(files: Files, options: &MergeOptions) -> Result<MergedFile>
     let step = walk.run(&open, limits, size)?;
     if schema.as_ref().map(|schema| &schema.arrow) != options.schema.as_ref() {
         let expected = "the schema that the options say";
-        return Err(blame(Error::at(ErrorCode::MismatchedPair, SCHEMA_OFFSET, expected, "another one")));
+        return Err(blame(Error::at(
+            ErrorCode::MismatchedPair,
+            SCHEMA_OFFSET,
+            expected,
+            "another one",
+        )));
     }
     let header = open.header.clone();
     // A footer is cut off like what is not whole.
@@ -66,7 +71,11 @@ fn check_header(header: &FileHeader, options: &MergeOptions) -> Result<()> {
             "the option first_partition",
         ),
         (header.framing == expected.framing, field::FRAMING, "the option framing"),
-        (header.attempt == expected.attempt, field::ATTEMPT, "the option generation"),
+        (
+            header.attempt == expected.attempt,
+            field::ATTEMPT,
+            "the option generation",
+        ),
         (same_id, field::FILE_ID, "the option file_id"),
         (
             header.reader_features == expected.reader_features,
@@ -115,7 +124,9 @@ fn committed(open: OpenFiles, walk: &Walk, options: &MergeOptions, metadata_bloc
         let fault = |found: String| {
             let offset = entry.message_offset + crate::block::BlockHeader::SIZE as u64;
             let expected = "runs that obey MRG-2";
-            output.index_file().blame(Error::at(ErrorCode::InconsistentIndex, offset, expected, found))
+            output
+                .index_file()
+                .blame(Error::at(ErrorCode::InconsistentIndex, offset, expected, found))
         };
         if region.runs().is_empty() {
             return Err(fault("a region without runs".into()));

@@ -88,7 +88,9 @@ pub fn repair(files: &Files, options: &RepairOptions) -> Result<RepairReport> {
         for (role, path) in files.paths() {
             match role {
                 FileRole::Data => cut_and_append(path, role, plan.data_end, &[])?,
-                FileRole::Index | FileRole::Single | FileRole::Fragment => cut_and_append(path, role, plan.index_end, &plan.after)?,
+                FileRole::Index | FileRole::Single | FileRole::Fragment => {
+                    cut_and_append(path, role, plan.index_end, &plan.after)?
+                }
             }
         }
     }

@@ -75,6 +75,7 @@ impl ObjectDestination {
             FileRole::Data => "data",
             FileRole::Index => "index",
             FileRole::Single => "faro",
+            FileRole::Fragment => "fragment",
         };
         ObjectPath::from(format!("{}.{ending}", self.name))
     }

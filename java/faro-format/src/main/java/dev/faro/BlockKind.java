@@ -18,6 +18,8 @@ public final class BlockKind {
     public static final int SCHEMA = 130;
     /** A dictionary. */
     public static final int DICTIONARY = 131;
+    /** The end of a fragment (FRG-3). */
+    public static final int FRAGMENT_END = 132;
     /** The lowest kind of metadata that a reader may skip. */
     public static final int FIRST_SKIPPABLE = 192;
 

@@ -7,7 +7,9 @@ public enum FileRole {
     /** The index file of a pair. */
     INDEX("index"),
     /** The only file of an output. */
-    SINGLE("single");
+    SINGLE("single"),
+    /** A fragment, in a stream or as a file (FRG-2). Its offsets count from its first byte. */
+    FRAGMENT("fragment");
 
     private final String text;
 

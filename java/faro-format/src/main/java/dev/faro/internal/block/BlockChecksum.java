@@ -66,13 +66,27 @@ final class BlockChecksum {
                 ^ TABLES[at + (int) (bytes >>> 56)];
     }
 
+    /** The four bytes that bring a fresh CRC32C into the state before the payload of the block at {@code at}. */
+    private int four(ByteBuffer bytes, int at) {
+        return begin ^ lookUp(bytes.getLong(at), 8) ^ lookUp(bytes.getLong(at + 8), 0) ^ bytes.getInt(at + 16);
+    }
+
+    /**
+     * The checksum of a block in this file, from its checksum in another file with another header. Both headers are in
+     * little-endian buffers; the payload is the same and is not read.
+     */
+    int moved(BlockChecksum other, ByteBuffer from, int fromAt, ByteBuffer to, int toAt, int checksum, int stored) {
+        // A CRC is linear: what differs in the four bytes moves over them and over the payload.
+        return checksum ^ ChecksumShift.over(other.four(from, fromAt) ^ four(to, toAt), stored + 4L);
+    }
+
     /**
      * The checksum of the block at {@code at} in a little-endian buffer. Resets the buffer's position and limit.
      *
      * @param stored the size of the stored payload in bytes
      */
     int of(ByteBuffer bytes, int at, int stored) {
-        int four = begin ^ lookUp(bytes.getLong(at), 8) ^ lookUp(bytes.getLong(at + 8), 0) ^ bytes.getInt(at + 16);
+        int four = four(bytes, at);
         crc.reset();
         crc.update(four);
         crc.update(four >>> 8);

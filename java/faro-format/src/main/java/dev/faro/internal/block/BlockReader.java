@@ -136,6 +136,57 @@ public final class BlockReader extends BlockFields {
     }
 
     /**
+     * The size of the block of a fragment at {@code from}, in bytes, after check 3 (FRG-4). Its header is in memory.
+     *
+     * @throws FaroException {@code limit-exceeded}
+     */
+    public long sizeOfPart(long from, Context context) throws FaroException {
+        long storedSize = claim(from, Long.MAX_VALUE, from);
+        checkStoredSize(storedSize, context);
+        return BlockHeader.sizeInFile(storedSize);
+    }
+
+    /**
+     * Reads a block of a fragment, which is in memory, and makes checks 3 to 11 of BLK-7 (FRG-4, CTX-3).
+     *
+     * @param least the lowest partition that a partition block may have
+     * @param end the partition after the highest one
+     * @param exactly the sequence, or -1 if any is allowed
+     * @throws FaroException the first check that fails
+     */
+    public void readPart(long from, Context context, int least, int end, long exactly) throws FaroException {
+        load(claim(from, Long.MAX_VALUE, from), from, context);
+        int computed = computeChecksum();
+        if (computed != givenChecksum()) {
+            throw checksumFault(computed);
+        }
+        checkFields(context);
+        partition = bytes.getInt(at + BlockHeader.PARTITION);
+        sequence = bytes.getInt(at + BlockHeader.SEQUENCE) & 0xFFFFFFFFL;
+        boolean metadata = BlockKind.isMetadata(kind);
+        if (metadata ? partition != BlockHeader.NO_PARTITION : partition < least || partition >= end) {
+            throw fault(ErrorCode.INCONSISTENT_INDEX, BlockHeader.PARTITION,
+                    metadata ? "no partition" : "a partition from " + least + " on and below " + end,
+                    Integer.toUnsignedString(partition));
+        }
+        if (exactly >= 0 && sequence != exactly) {
+            throw fault(ErrorCode.INCONSISTENT_INDEX, BlockHeader.SEQUENCE, "sequence " + exactly, sequence);
+        }
+        checkDictionary();
+        checkPadding();
+    }
+
+    /** The checksum that the last block has, if it is moved to another file with another header (BLK-9). */
+    public int movedChecksum(BlockSeal to, ByteBuffer header, int headerAt) {
+        return to.moved(checksum, bytes, at, header, headerAt, givenChecksum(), stored);
+    }
+
+    /** Copies the last block, from its header to its padding, to an index of another buffer. */
+    public void copyTo(ByteBuffer target, int index) {
+        target.put(index, bytes, at, (int) BlockHeader.sizeInFile(stored));
+    }
+
+    /**
      * Reads a block of a file that may grow (FOL-2), as {@link #read} does in a context for metadata. If the block
      * seems to be incomplete, its header must be valid in this context before its size is believed.
      *
@@ -276,8 +327,9 @@ public final class BlockReader extends BlockFields {
                     ErrorCode.MALFORMED_BLOCK, BlockHeader.DICTIONARY, "no dictionary without the feature", dictionary);
         }
         kind = bytes.get(at + BlockHeader.KIND) & 0xFF;
-        int lastKnown = dictionaries == null ? BlockKind.SCHEMA : BlockKind.DICTIONARY;
-        if (context.metadata() && kind > lastKnown && kind < BlockKind.FIRST_SKIPPABLE) {
+        boolean unknown = kind > BlockKind.FRAGMENT_END && kind < BlockKind.FIRST_SKIPPABLE
+                || kind == BlockKind.DICTIONARY && dictionaries == null;
+        if (context.metadata() && unknown) {
             throw fault(ErrorCode.UNSUPPORTED_FEATURE, BlockHeader.KIND, "a known kind of metadata", kind);
         }
         if (!context.allows(kind)) {

@@ -13,6 +13,10 @@ public final class BlockSeal {
         checksum = new BlockChecksum(fileId);
     }
 
+    int moved(BlockChecksum other, ByteBuffer from, int fromAt, ByteBuffer to, int toAt, int given, int stored) {
+        return checksum.moved(other, from, fromAt, to, toAt, given, stored);
+    }
+
     /**
      * Makes a block of the payload at {@code at + 24} in a little-endian buffer, which must have room for the padding.
      *

@@ -11,9 +11,11 @@ import dev.faro.BlockKind;
  * @param schema whether schema messages are allowed
  * @param dictionary whether dictionaries are allowed
  * @param skippable whether metadata that a reader may skip is allowed
+ * @param fragmentEnd whether the end of a fragment is allowed
  */
 public record Context(
-        boolean data, boolean region, boolean footer, boolean schema, boolean dictionary, boolean skippable) {
+        boolean data, boolean region, boolean footer, boolean schema, boolean dictionary, boolean skippable,
+        boolean fragmentEnd) {
     /** An own or shared extent. */
     public static final Context EXTENT = new Context(true, false, false, false, false, false);
     /** Only a region message. */
@@ -25,9 +27,15 @@ public record Context(
     /** Only a dictionary. */
     public static final Context DICTIONARY = new Context(false, false, false, false, true, false);
 
+    /** A context in a file, where no fragment ends. */
+    public Context(
+            boolean data, boolean region, boolean footer, boolean schema, boolean dictionary, boolean skippable) {
+        this(data, region, footer, schema, dictionary, skippable, false);
+    }
+
     /** Whether any metadata is allowed. */
     boolean metadata() {
-        return region || footer || schema || dictionary || skippable;
+        return region || footer || schema || dictionary || skippable || fragmentEnd;
     }
 
     boolean allows(int kind) {
@@ -36,6 +44,7 @@ public record Context(
             case BlockKind.FOOTER -> footer;
             case BlockKind.SCHEMA -> schema;
             case BlockKind.DICTIONARY -> dictionary;
+            case BlockKind.FRAGMENT_END -> fragmentEnd;
             default -> kind >= BlockKind.FIRST_SKIPPABLE ? skippable : data && BlockKind.isPartitionKind(kind);
         };
     }

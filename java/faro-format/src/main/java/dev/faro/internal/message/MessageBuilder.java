@@ -48,7 +48,20 @@ public final class MessageBuilder {
     public static ByteBuffer region(
             long sequence, long dataOffset, long dataLength, int[] offsets, int rotation, int[] partitions,
             List<Shared> shared, int[] firstBlock) throws FaroException {
-        long size = FRAME + 4L * offsets.length + (partitions == null ? 0 : 4L * partitions.length)
+        return region(sequence, dataOffset, dataLength, offsets, rotation, partitions, shared, List.of(), firstBlock);
+    }
+
+    /** Builds the message of a region of a merged file: dense or sparse, with runs. */
+    public static ByteBuffer region(
+            long sequence, long dataOffset, long dataLength, int[] offsets, int[] partitions,
+            List<dev.faro.index.Run> runs) throws FaroException {
+        return region(sequence, dataOffset, dataLength, offsets, 0, partitions, List.of(), runs, null);
+    }
+
+    private static ByteBuffer region(
+            long sequence, long dataOffset, long dataLength, int[] offsets, int rotation, int[] partitions,
+            List<Shared> shared, List<dev.faro.index.Run> runs, int[] firstBlock) throws FaroException {
+        long size = FRAME + 32L * runs.size() + 4L * offsets.length + (partitions == null ? 0 : 4L * partitions.length)
                 + (firstBlock == null ? 0 : 4L * firstBlock.length);
         for (Shared extent : shared) {
             size += 48L + (extent.members() == null ? 0 : extent.members().length);
@@ -67,9 +80,19 @@ public final class MessageBuilder {
             }
             sharedAt = Region.createSharedVector(builder, tables);
         }
+        int runsAt = 0;
+        if (!runs.isEmpty()) {
+            Region.startRunsVector(builder, runs.size());
+            for (int i = runs.size() - 1; i >= 0; i--) {
+                dev.faro.index.Run run = runs.get(i);
+                Run.createRun(builder, run.producer(), run.attempt(), run.firstBlock(), run.blocks(),
+                        run.length() / 8, run.last() ? 1 : 0);
+            }
+            runsAt = builder.endVector();
+        }
         int firstAt = firstBlock == null || firstBlock.length == 0 ? 0 : ints(builder, firstBlock);
         int root = Region.createRegion(builder, sequence, dataOffset, dataLength, offsetsAt, rotation, partitionsAt,
-                sharedAt, 0, firstAt);
+                sharedAt, runsAt, firstAt);
         return finish(builder, root, MessageKind.REGION);
     }
 

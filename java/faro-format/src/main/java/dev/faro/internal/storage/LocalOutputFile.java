@@ -76,6 +76,22 @@ public final class LocalOutputFile extends OutputFile {
         }
     }
 
+    /**
+     * Opens a file whose writer has ended, to append to it. Until it is closed, others take it for a living writer's
+     * (PUB-6).
+     *
+     * @throws FaroException {@code io}, also if a living writer has it
+     */
+    public static LocalOutputFile resume(FileRole role, Path path) throws FaroException {
+        ByteBuffer buffer = newBuffer(role);
+        try {
+            OpenFile file = OpenFile.resume(path);
+            return new LocalOutputFile(role, file, buffer, file.channel().size());
+        } catch (IOException e) {
+            throw FaroException.io(role, path, "a file without a living writer", e);
+        }
+    }
+
     /** The name of a file until it is complete (PUB-2). */
     public static Path temporaryName(Path path, UUID fileId) {
         return temporaryName(path, shortId(fileId));

@@ -48,6 +48,33 @@ record OpenFile(Path path, FileChannel channel, Object key, Claim claim, RecordL
         return new OpenFile(path, FileChannel.open(path, StandardOpenOption.WRITE), key, null, null);
     }
 
+    /** Opens a file that exists, and takes its claim and its record lock. It fails if a living writer has them. */
+    static OpenFile resume(Path path) throws IOException {
+        Object key = FileKey.following(path);
+        // Before the file is opened: closing it would give up the lock of a writer in this process.
+        Claim claim = Claim.take(Claim.ofFile(path, key));
+        if (claim == null) {
+            throw new IOException("a living writer has it");
+        }
+        FileChannel channel = null;
+        RecordLock lock = null;
+        try {
+            channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+            lock = RecordLock.tryTake(channel, key);
+            if (lock == null) {
+                throw new IOException("a living writer has it");
+            }
+            return new OpenFile(path, channel, key, claim, lock);
+        } finally {
+            if (lock == null) {
+                if (channel != null) {
+                    channel.close();
+                }
+                claim.close();
+            }
+        }
+    }
+
     /** Returns null if the file was removed meanwhile by a program that took it for a dead writer's. */
     private static OpenFile make(Path path, Patience patience) throws IOException {
         FileChannel channel = FileChannel.open(

@@ -235,6 +235,29 @@ public abstract class OutputFile implements Closeable {
     }
 
     /**
+     * Takes back everything from an offset on. What is in the file stays there until other bytes take its place, or
+     * until {@link #cut}.
+     */
+    public final void retreat(long position) {
+        used = (int) Math.max(0, position - written);
+        written = Math.min(written, position);
+    }
+
+    /**
+     * Writes the appended bytes, and cuts the file after them.
+     *
+     * @throws FaroException {@code io}
+     */
+    public final void cut() throws FaroException {
+        flush();
+        try {
+            truncate(written);
+        } catch (IOException e) {
+            throw failed("to cut at " + written, e);
+        }
+    }
+
+    /**
      * The whole content, if none of it was written yet and it has at most {@code most} bytes; otherwise null.
      */
     public final ByteBuffer unwritten(int most) {
