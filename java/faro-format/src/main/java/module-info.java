@@ -17,6 +17,7 @@ module dev.faro {
     exports dev.faro.follow;
     exports dev.faro.index;
     exports dev.faro.key;
+    exports dev.faro.merge;
     exports dev.faro.plan;
     exports dev.faro.reader;
     exports dev.faro.repair;

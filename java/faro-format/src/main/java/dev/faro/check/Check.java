@@ -13,6 +13,7 @@ import dev.faro.internal.block.Dictionaries;
 import dev.faro.internal.block.Sequence;
 import dev.faro.internal.index.FooterStatistics;
 import dev.faro.internal.index.PartitionCounters;
+import dev.faro.internal.index.Holdings;
 import dev.faro.internal.index.RegionIndex;
 import dev.faro.internal.message.Directory;
 import dev.faro.internal.reader.ExtentReaders;
@@ -33,6 +34,7 @@ public final class Check {
     private final FooterStatistics.Counter plain;
     private final FooterStatistics.Counter records;
     private final PartitionCounters ownNext = new PartitionCounters();
+    private final Holdings holdings = new Holdings();
     private long sharedNext;
     private long blocks;
     /** The number of dictionaries found so far. */
@@ -163,6 +165,10 @@ public final class Check {
                 new RegionIndex.Expected(number, directory.dataOffset(number), directory.dataLength(number));
         RegionIndex region = RegionIndex.parse(block.message(), header, expected, block.file(),
                 block.offset() + BlockHeader.SIZE);
+        String broken = header.isMerged() ? holdings.add(region) : null;
+        if (broken != null) {
+            throw faultOfRuns(number, "runs that obey MRG-2", broken);
+        }
         if (stored == null) {
             return;
         }
@@ -172,6 +178,11 @@ public final class Check {
         for (int i = 0; i < region.sharedCount(); i++) {
             addShared(stored, region, i, region.sharedEnd(i) - region.sharedStart(i));
         }
+    }
+
+    private FaroException faultOfRuns(int region, String expected, String found) {
+        return output.files().index().fault(ErrorCode.INCONSISTENT_INDEX,
+                directory.messageOffset(region) + BlockHeader.SIZE, expected, found);
     }
 
     private void addOwn(FooterStatistics.Counter counter, RegionIndex region, int slot, long amount) {
@@ -223,8 +234,9 @@ public final class Check {
     private void checkBlocks(ExtentReaders.ExtentReader extents) throws FaroException {
         for (int number = 0; number < directory.size(); number++) {
             RegionIndex region = output.regions().get(directory, number);
+            RunBlocks runs = new RunBlocks(region);
             for (int slot = 0; slot < region.slots(); slot++) {
-                checkOwn(extents, region, slot);
+                checkOwn(extents, region, slot, runs);
             }
             for (int i = 0; i < region.sharedCount(); i++) {
                 checkShared(extents, region, i);
@@ -232,7 +244,8 @@ public final class Check {
         }
     }
 
-    private void checkOwn(ExtentReaders.ExtentReader extents, RegionIndex region, int slot) throws FaroException {
+    private void checkOwn(ExtentReaders.ExtentReader extents, RegionIndex region, int slot, RunBlocks runs)
+            throws FaroException {
         BlockReader block = extents.blocks();
         int partition = region.partitionOf(slot);
         long begin = region.start(slot);
@@ -247,6 +260,10 @@ public final class Check {
             next = block.sequence() + 1;
             count += records(extents);
             plainBytes += plainBytes(block);
+            runs.add(block.end());
+        }
+        if (runs.fault() != null) {
+            throw faultOfRuns(region.sequence(), "runs of whole blocks", runs.fault());
         }
         if (begin < end) {
             ownNext.set(partition, next);

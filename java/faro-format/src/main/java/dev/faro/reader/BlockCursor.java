@@ -183,8 +183,9 @@ public final class BlockCursor implements Closeable {
         return extents.region;
     }
 
-    /** The current block, while the cursor has its buffers. */
-    private BlockReader block() {
+    /** The current block, while the cursor has its buffers. For other packages of this library, not for callers. */
+    @SuppressWarnings("exports")
+    public BlockReader block() {
         if (reader == null) {
             throw new IllegalStateException("the cursor is closed, has failed, or is after its last block");
         }

@@ -73,6 +73,18 @@ public final class Main {
                 return CleanOperation.perform(request);
             case "follow":
                 return follow.perform(request);
+            case "fragment":
+                return FragmentOperations.make(request);
+            case "fragments":
+                return FragmentOperations.read(request);
+            case "merge":
+                return MergeOperation.perform(request);
+            case "provenance":
+                return ProvenanceOperations.provenance(request);
+            case "read_merged":
+                return ProvenanceOperations.readMerged(request);
+            case "file_id":
+                return ProvenanceOperations.fileId(request);
             case "stop":
                 stopped = true;
                 return Answers.object();

@@ -37,6 +37,7 @@ final class S3aOutput extends StorageOutput {
             case DATA -> ".data";
             case INDEX -> ".index";
             case SINGLE -> ".faro";
+            case FRAGMENT -> throw new IllegalArgumentException("a fragment is no file of an output");
         });
     }
 

@@ -83,7 +83,7 @@ final class WriteOperation {
         return value.textValue().toUpperCase(Locale.ROOT);
     }
 
-    private static UUID uuid(String hex) {
+    static UUID uuid(String hex) {
         long high = Long.parseUnsignedLong(hex.substring(0, 16), 16);
         return new UUID(high, Long.parseUnsignedLong(hex.substring(16), 16));
     }

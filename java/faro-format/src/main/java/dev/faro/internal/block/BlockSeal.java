@@ -13,6 +13,22 @@ public final class BlockSeal {
         checksum = new BlockChecksum(fileId);
     }
 
+    /** Writes sequence and dictionary to the header of a block. */
+    public static void place(ByteBuffer bytes, int at, long sequence, int dictionary) {
+        bytes.putInt(at + BlockHeader.SEQUENCE, (int) sequence);
+        bytes.putShort(at + BlockHeader.DICTIONARY, (short) dictionary);
+    }
+
+    /** Writes partition and sequence to the header of a block. */
+    public static void number(ByteBuffer bytes, int at, int partition, long sequence) {
+        bytes.putInt(at + BlockHeader.PARTITION, partition).putInt(at + BlockHeader.SEQUENCE, (int) sequence);
+    }
+
+    /** Writes a checksum to the header of a block. */
+    public static void checksum(ByteBuffer bytes, int at, int checksum) {
+        bytes.putInt(at + BlockHeader.CHECKSUM, checksum);
+    }
+
     int moved(BlockChecksum other, ByteBuffer from, int fromAt, ByteBuffer to, int toAt, int given, int stored) {
         return checksum.moved(other, from, fromAt, to, toAt, given, stored);
     }

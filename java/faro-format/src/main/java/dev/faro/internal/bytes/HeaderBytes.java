@@ -170,6 +170,56 @@ public final class HeaderBytes {
     }
 
     /**
+     * Checks the features of a fragment: checks 3 and 4 of FRG-4.
+     *
+     * @throws FaroException {@code unsupported-feature} at offset 16 or 20
+     */
+    public static void checkOfFragment(FileHeader header, Faults faults) throws FaroException {
+        check((header.readerFeatures() & ~FileHeader.DICTIONARIES) == 0, faults, ErrorCode.UNSUPPORTED_FEATURE,
+                READER_FEATURES, "no reader feature except dictionaries", hex(header.readerFeatures()));
+        checkRewritable(header, faults);
+    }
+
+    /**
+     * Checks that a header is that of a merged file, as the options of a merge say (MRG-4, step 3).
+     *
+     * @param wanted the header that the options make
+     * @param sameId whether the file_id must be equal
+     * @throws FaroException {@code mismatched-pair} at the first field that differs
+     */
+    public static void checkMerged(FileHeader header, FileHeader wanted, boolean sameId, Faults faults)
+            throws FaroException {
+        equal(header.producer() == wanted.producer(), PRODUCER, "a merged file", faults);
+        equal(header.partitionCount() == wanted.partitionCount(), PARTITION_COUNT, "the partition_count", faults);
+        equal(header.firstPartition() == wanted.firstPartition(), FIRST_PARTITION, "the first_partition", faults);
+        equal(header.framing() == wanted.framing(), FRAMING, "the framing", faults);
+        equal(header.attempt() == wanted.attempt(), ATTEMPT, "the generation", faults);
+        equal(!sameId || header.fileId().equals(wanted.fileId()), FILE_ID, "the file_id", faults);
+        equal(header.readerFeatures() == wanted.readerFeatures(), READER_FEATURES, "the features", faults);
+    }
+
+    /**
+     * Checks that the header of a fragment fits a push to a merged file (MRG-7).
+     *
+     * @throws FaroException {@code mismatched-pair} at the first field that does not
+     */
+    public static void checkPush(FileHeader header, long producer, FileHeader merged, Faults faults)
+            throws FaroException {
+        equal(header.producer() == producer, PRODUCER, "the producer that pushes", faults);
+        equal(header.framing() == merged.framing(), FRAMING, "the framing of the merged file", faults);
+        int end = header.firstPartition() + header.partitionCount();
+        boolean inside = header.firstPartition() >= merged.firstPartition()
+                && end <= merged.firstPartition() + merged.partitionCount();
+        equal(inside, FIRST_PARTITION, "partitions of the merged file", faults);
+        equal(merged.hasDictionaries() || !header.hasDictionaries(), READER_FEATURES,
+                "no dictionaries, as in the merged file", faults);
+    }
+
+    private static void equal(boolean holds, long offset, String expected, Faults faults) throws FaroException {
+        check(holds, faults, ErrorCode.MISMATCHED_PAIR, offset, expected, "another value");
+    }
+
+    /**
      * Refuses to rewrite a file with a writer feature that this library does not know. It knows none (HDR-4).
      *
      * @throws FaroException {@code unsupported-feature} at offset 20

@@ -4,6 +4,7 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
 import dev.faro.index.Region;
+import dev.faro.index.Run;
 import dev.faro.internal.message.Fields;
 import dev.faro.internal.message.MessageKind;
 import dev.faro.internal.message.TableView;
@@ -32,6 +33,8 @@ public final class RegionIndex implements Region {
     private final int rotation;
     private final IntBuffer partitions;
     private final IntBuffer firstBlock;
+    /** The runs of a merged file, or null. */
+    private final ByteBuffer runs;
     private final long[] sharedStarts;
     private final int[] sharedMembers;
     private final int[] sharedFirstBlocks;
@@ -49,6 +52,7 @@ public final class RegionIndex implements Region {
         this.partitions = sparse == null ? null : sparse.asIntBuffer();
         ByteBuffer first = table.bytes(Fields.REGION_FIRST_BLOCK, 4);
         this.firstBlock = first == null ? null : first.asIntBuffer();
+        this.runs = table.bytes(Fields.REGION_RUNS, Runs.SIZE);
         int shared = table.length(Fields.REGION_SHARED);
         this.sharedStarts = new long[shared + 1];
         this.sharedMembers = new int[shared];
@@ -90,7 +94,7 @@ public final class RegionIndex implements Region {
             RegionIndex.check(table, header, expected);
             RegionIndex region = new RegionIndex(message, header, table);
             region.checkShared(table);
-            region.checkRuns(table, header);
+            region.checkRuns(header);
             return region;
         } catch (Fault e) {
             throw file.fault(ErrorCode.INCONSISTENT_INDEX, offset, "a region that obeys REG-2 to REG-9 and REG-11",
@@ -206,8 +210,7 @@ public final class RegionIndex implements Region {
     }
 
     /** Checks REG-8. */
-    private void checkRuns(TableView table, FileHeader header) throws Fault {
-        ByteBuffer runs = table.bytes(Fields.REGION_RUNS, Runs.SIZE);
+    private void checkRuns(FileHeader header) throws Fault {
         if (runs == null) {
             return;
         }
@@ -236,6 +239,39 @@ public final class RegionIndex implements Region {
         int flags = runs.getInt(at + Runs.FLAGS);
         require((flags & ~Runs.LAST) == 0, "REG-8: a run with flags " + Integer.toHexString(flags));
         return 8 * units;
+    }
+
+    /** Takes the runs of a region. */
+    public interface RunVisitor {
+        /** Takes a run, with its partition, and the offset of its first byte in the data file. */
+        void run(int partition, long offset, Run run);
+    }
+
+    /** Passes each run with its partition, in slot order (REG-8). */
+    public void forEachRun(RunVisitor visitor) {
+        int slot = 0;
+        long at = dataOffset;
+        for (int i = 0; i < runCount(); i++) {
+            while (start(slot + 1) <= at) {
+                slot++;
+            }
+            Run run = run(i);
+            visitor.run(partitionOf(slot), at, run);
+            at += run.length();
+        }
+    }
+
+    /** The number of runs; 0 in a file that is not merged. */
+    public int runCount() {
+        return runs == null ? 0 : runs.limit() / Runs.SIZE;
+    }
+
+    /** A run of a merged file, by its position in the message. */
+    public Run run(int number) {
+        int at = number * Runs.SIZE;
+        return new Run(runs.getLong(at), runs.getLong(at + Runs.ATTEMPT), runs.getInt(at + Runs.FIRST_BLOCK) & U32,
+                runs.getInt(at + Runs.BLOCKS) & U32, 8 * (runs.getInt(at + Runs.LENGTH) & U32),
+                runs.getInt(at + Runs.FLAGS) == Runs.LAST);
     }
 
     @Override

@@ -46,6 +46,11 @@ public final class Directory {
         dictionaries = Math.min(dictionaries, first);
     }
 
+    /** Keeps only the first {@code first} regions. */
+    public void keepRegions(int first) {
+        count = Math.min(count, first);
+    }
+
     /** The number of dictionaries. */
     public int dictionaryCount() {
         return dictionaries;

@@ -7,6 +7,7 @@ import dev.faro.internal.generated.Footer;
 import dev.faro.internal.generated.Property;
 import dev.faro.internal.generated.Region;
 import dev.faro.internal.generated.RegionEntry;
+import dev.faro.internal.generated.Run;
 import dev.faro.internal.generated.Schema;
 import dev.faro.internal.generated.SharedExtent;
 import dev.faro.internal.generated.Statistics;

@@ -1,0 +1,268 @@
+package dev.faro.merge;
+
+import dev.faro.FaroException;
+import dev.faro.FileHeader;
+import dev.faro.FileRole;
+import dev.faro.internal.storage.OutputName;
+import java.io.Closeable;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Objects;
+
+/**
+ * A merged file that is being made: the blocks of many producers, each exactly once. Any number of threads may push.
+ * <pre>{@code
+ * try (Merge merge = Merge.create(Path.of("merged-3"), new MergeOptions(64).generation(1))) {
+ *     Begun begun = merge.begin(7, 1);
+ *     if (begun.push() != null) {
+ *         begun.push().write(bytesOfAFragment);
+ *         Outcome outcome = begun.push().commit();
+ *     }
+ *     MergeSummary summary = merge.finish();
+ * }
+ * }</pre>
+ */
+public final class Merge implements Closeable {
+    private final MergeOptions options;
+    private final FileHeader header;
+    private final Path data;
+    private final Path index;
+    /** Null once the merge was finished, closed or removed. */
+    private MergedFile file;
+    private boolean over;
+    private Push turn;
+    private long waiting;
+
+    /**
+     * The answer of {@link #begin}.
+     *
+     * @param push the push, or null if it is refused
+     * @param refused why it is refused: {@link Outcome#LATE} or {@link Outcome#STALE}; null if it is not
+     */
+    public record Begun(Push push, Outcome refused) {}
+
+    private Merge(MergedFile file, Path data, Path index, MergeOptions options) {
+        this.file = file;
+        this.header = file.header();
+        this.data = data;
+        this.index = index;
+        this.options = options;
+    }
+
+    /**
+     * Creates the pair of files with this NAME, which grow from now on (MRG-4).
+     *
+     * @throws FaroException {@code invalid-argument} for an option out of range; {@code io}, also if a file exists
+     */
+    public static Merge create(Path name, MergeOptions options) throws FaroException {
+        Objects.requireNonNull(name, "name");
+        MergeOptions own = new MergeOptions(options);
+        FileHeader header = own.header();
+        OutputName output = pairOf(name);
+        Path data = output.file(FileRole.DATA);
+        Path index = output.file(FileRole.INDEX);
+        return new Merge(MergedFile.create(data, index, header, own), data, index, own);
+    }
+
+    /**
+     * Goes on with a merge that was not finished, from its last commit (MRG-4). What was not committed is cut off.
+     *
+     * @throws FaroException {@code io} if a living writer has the files; {@code mismatched-pair} if the file is not
+     *     what the options say; {@code invalid-argument} for a finished file; a fault that repair reports. The files
+     *     are as they were then
+     */
+    public static Merge resume(Path name, MergeOptions options) throws FaroException {
+        Objects.requireNonNull(name, "name");
+        MergeOptions own = new MergeOptions(options);
+        FileHeader wanted = own.header();
+        OutputName output = pairOf(name);
+        Path data = output.file(FileRole.DATA);
+        Path index = output.file(FileRole.INDEX);
+        return new Merge(Resuming.resume(data, index, wanted, own), data, index, own);
+    }
+
+    private static OutputName pairOf(Path name) throws FaroException {
+        OutputName output = OutputName.of(name);
+        if (output.ending() == OutputName.Ending.SINGLE) {
+            throw FaroException.invalidArgument("the NAME of a pair", name);
+        }
+        return output;
+    }
+
+    /** The header of the merged file. */
+    public FileHeader header() {
+        return header;
+    }
+
+    /**
+     * Begins a push of one fragment.
+     *
+     * @param producer the producer's number, an unsigned 64-bit value
+     * @param generation the generation of the merge that the push is for
+     * @throws FaroException {@code invalid-argument} for the producer of merged files, -1
+     */
+    public synchronized Begun begin(long producer, long generation) throws FaroException {
+        if (producer == -1) {
+            throw FaroException.invalidArgument("a producer below 2^64 - 1", Long.toUnsignedString(producer));
+        }
+        if (over) {
+            return new Begun(null, Outcome.LATE);
+        }
+        return generation == header.attempt() ? new Begun(new Push(this, producer, new Intake(options.limits)), null)
+                : new Begun(null, Outcome.STALE);
+    }
+
+    /**
+     * Ends the open region, so that followers see what was merged so far (MRG-10).
+     *
+     * @throws FaroException {@code io}; {@code invalid-argument} if the merge is finished or closed
+     */
+    public synchronized void flush() throws FaroException {
+        open().endRegion();
+    }
+
+    /**
+     * Ends the open region and finishes the files. Pushes that are open are late from now on. If it fails, the file
+     * stays unfinished, and this may be called again (MRG-10: {@code finalize}).
+     *
+     * @throws FaroException {@code io}; {@code invalid-argument} if the merge is finished or closed
+     */
+    public synchronized MergeSummary finish() throws FaroException {
+        MergedFile own = open();
+        over = true;
+        turn = null;
+        long runs = own.finish(options);
+        file = null;
+        own.close();
+        return new MergeSummary(data, index, own.regions(), runs);
+    }
+
+    /**
+     * Closes the files, unfinished, and cuts them at their last region; {@link #resume} goes on from there. Does nothing
+     * after {@link #finish}, or if it was called before.
+     *
+     * @throws FaroException {@code io}
+     */
+    @Override
+    public synchronized void close() throws FaroException {
+        if (file != null) {
+            MergedFile own = end();
+            try {
+                own.cut();
+            } finally {
+                own.close();
+            }
+        }
+    }
+
+    /**
+     * Closes and removes the files.
+     *
+     * @throws FaroException {@code io}; {@code invalid-argument} if the merge is finished or closed
+     */
+    public synchronized void remove() throws FaroException {
+        open();
+        MergedFile own = end();
+        try {
+            own.remove();
+        } finally {
+            own.close();
+        }
+    }
+
+    private MergedFile end() {
+        MergedFile own = file;
+        file = null;
+        over = true;
+        turn = null;
+        return own;
+    }
+
+    private MergedFile open() throws FaroException {
+        if (file == null) {
+            throw FaroException.invalidArgument("a merge that is open", "one that is finished or closed");
+        }
+        return file;
+    }
+
+    /** Takes bytes of a push: they are appended, or wait. Returns an outcome if the push is refused. */
+    synchronized Outcome write(Push push, ByteBuffer bytes) throws FaroException {
+        if (over) {
+            return ends(push, Outcome.LATE);
+        }
+        if (turn != null && turn != push) {
+            if (bytes.remaining() > options.maxWaiting - waiting) {
+                return ends(push, Outcome.COLLISION);
+            }
+            waiting += bytes.remaining();
+            push.waits(bytes);
+            return null;
+        }
+        return append(push, bytes);
+    }
+
+    /** Commits a push (MRG-9). */
+    synchronized Outcome commit(Push push) throws FaroException {
+        if (over) {
+            return ends(push, Outcome.LATE);
+        }
+        if (turn != null && turn != push) {
+            return ends(push, Outcome.COLLISION);
+        }
+        Outcome refused = append(push, ByteBuffer.allocate(0));
+        if (refused != null) {
+            return refused;
+        }
+        try {
+            push.intake().checkEnded();
+            boolean merged = file.commitPush(push.intake().last());
+            if (merged && file.openBytes() >= options.chunkSize) {
+                file.endRegion();
+            }
+            return merged ? Outcome.MERGED : Outcome.DUPLICATE;
+        } finally {
+            ends(push, null);
+        }
+    }
+
+    /** Gives a push up. */
+    synchronized void abort(Push push) {
+        ends(push, null);
+    }
+
+    /** Appends what has waited, and then these bytes. */
+    private Outcome append(Push push, ByteBuffer bytes) throws FaroException {
+        boolean goesOn = false;
+        try {
+            if (turn == null) {
+                turn = push;
+                open().beginPush();
+            }
+            ByteBuffer before = push.takeWaiting();
+            waiting -= before.remaining();
+            Outcome refused = push.take(file, header, options.schema, before);
+            if (refused == null) {
+                refused = push.take(file, header, options.schema, bytes);
+            }
+            goesOn = refused == null;
+            return refused;
+        } finally {
+            if (!goesOn) {
+                ends(push, null);
+            }
+        }
+    }
+
+    /** Ends a push: what it appended and did not commit is taken back, and the turn given back (MRG-8). */
+    private Outcome ends(Push push, Outcome outcome) {
+        waiting -= push.takeWaiting().remaining();
+        push.isOver();
+        if (turn == push) {
+            turn = null;
+            if (file != null) {
+                file.giveUpPush();
+            }
+        }
+        return outcome;
+    }
+}
