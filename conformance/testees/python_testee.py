@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import faro_format as faro
-from faro_format import Block, FaroError, Follower, Framing, Limits, PartitionReader, Reader, Writer, WriterOptions
+from faro_format import Block, FaroError, Follower, Framing, PartitionReader, Reader, Writer, WriterOptions
 from faro_format._block.framing import check_framing
 from faro_format._error import invalid
+from python_merging import OPERATIONS, header_of, limits
 from python_payloads import payload, records_of_many
 from python_storage import LocalStorage, chosen_storage, files
 
@@ -20,6 +21,7 @@ Json = dict[str, Any]
 
 NO_PARTITION = 0xFFFFFFFF
 STORAGE = chosen_storage()
+OWN = ("hello", "read", "write", "check", "repair", "recover", "clean", "follow", "stop")
 
 
 class UnsupportedError(Exception):
@@ -27,11 +29,6 @@ class UnsupportedError(Exception):
 
 
 # Reading.
-
-
-def limits(request: Json) -> Limits:
-    """Return the limits of a request."""
-    return Limits(**request.get("limits", {}))
 
 
 def place_of(fault: FaroError) -> Json:
@@ -121,18 +118,7 @@ def answer_read(reader: PartitionReader, request: Json) -> Json:
     """Return what `read` answers for a reader or a follower."""
     header = reader.header
     answer: Json = {
-        "header": {
-            "kind": header.kind,
-            "version_minor": header.version_minor,
-            "framing": header.framing,
-            "partition_count": header.partition_count,
-            "first_partition": header.first_partition,
-            "reader_features": header.reader_features,
-            "writer_features": header.writer_features,
-            "producer": str(header.producer),
-            "attempt": str(header.attempt),
-            "file_id": header.file_id.hex(),
-        },
+        "header": header_of(reader.header),
         "regions": reader.region_count,
         "properties": reader.properties,
         "created_by": reader.created_by,
@@ -246,7 +232,7 @@ class Testee:
             "spec": "1.0-draft",
             "protocol": 1,
             "features": ["lz4", "zstd", "selective", "arrow", "dictionaries", "by-partition", "direct-lookup"],
-            "operations": ["hello", "read", "write", "check", "repair", "recover", "clean", "follow", "stop"],
+            "operations": [*OWN, *OPERATIONS],
         }
 
     def read(self, request: Json) -> Json:
@@ -357,6 +343,7 @@ class Testee:
             "recover": self.recover,
             "clean": self.clean,
             "follow": self.follow,
+            **OPERATIONS,
             "stop": lambda _: {},
         }
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -23,7 +24,8 @@ from faro_format._block.framing import check_framing
 from faro_format._bytes.header import FRAMING_RECORDS, HEADER_SIZE
 from faro_format._bytes.spans import Ints, U64s
 from faro_format._error import ErrorCode, Place
-from faro_format._index.regions import Region, check_region
+from faro_format._index.holdings import Holdings, Run
+from faro_format._index.regions import Extent, Region, check_region
 from faro_format._limits import DEFAULT_LIMITS, Limits
 from faro_format._message.messages import parse_region
 from faro_format._reader.ahead import Ahead, of_range
@@ -151,6 +153,7 @@ def _metadata(reader: Reader, limits: Limits) -> None:
     offset, sequence, number = HEADER_SIZE, 0, 0
     dictionaries, taken = dictionary_entries(footer), 0
     more = (KIND_DICTIONARY,) if header.dictionaries and not paired else ()
+    holdings = Holdings()
     while offset < end:
         entry = directory_entry(footer, number) if number < reader.region_count else None
         bound = end
@@ -170,7 +173,10 @@ def _metadata(reader: Reader, limits: Limits) -> None:
                     ErrorCode.INCONSISTENT_INDEX, offset, f"region message {number} of the directory", found
                 )
             message = parse_region(block, place, header.version_minor)
-            check_region(message, header, entry, place, reader._files.data_kind)
+            region = check_region(message, header, entry, place, reader._files.data_kind)
+            broken = holdings.add_region((partition, run) for partition, _, run in region.runs())
+            if broken is not None:
+                raise place.error(ErrorCode.INCONSISTENT_INDEX, offset + BLOCK_HEADER_SIZE, "runs (MRG-2)", broken)
             number += 1
         elif block.kind == KIND_DICTIONARY:
             here = (offset, len(block.stored))
@@ -206,22 +212,48 @@ def _blocks(reader: Reader, limits: Limits, sums: list[_Sums], *, plain: bool) -
         region = reader._region(number)
         extents = list(region.own_range(header.first_partition, header.end_partition))
         run_end = -1
+        runs = [(begin + run.length, run) for _, begin, run in region.runs()]
         for extent in [*extents, *map(region.shared, range(region.shared_count))]:
             if run_end != extent.run_end:
                 run_end = extent.run_end
                 window = ahead.window(extent.begin) or Window(file, run_end)
             found = [0, 0]
+            ends: list[int] = []
             for block in read_extent(
                 window, extent, sequences, limits, selective=header.selective, verify=True, plain=plain
             ):
                 blocks += 1
+                ends.append(block.end)
                 if plain and block.kind == KIND_DATA:
                     records = check_framing(block, header.framing, file.place)
                     found[0] += block.plain_size
                     found[1] += records[0].size if records is not None else 0
+            if runs:
+                _whole(reader, region, extent, runs, ends)
             for counted, value in zip(sums, found, strict=False):
                 if extent.partition != NO_PARTITION:
                     counted.add(np.array([extent.partition]), np.array([value]))
                 else:
                     counted.add_shared(region, extent.number, value)
     return blocks
+
+
+def _whole(reader: Reader, region: Region, extent: Extent, runs: list[tuple[int, Run]], ends: list[int]) -> None:
+    """Check that the runs of an extent hold whole blocks, as many as they say (MRG-3).
+
+    Args:
+        reader: the merged file.
+        region: one of its regions.
+        extent: one of its own extents.
+        runs: the runs that were not checked yet, each with its end; those of the extent are taken from it.
+        ends: where the blocks of the extent end, ascending.
+    """
+    begin = extent.begin
+    while runs and runs[0][0] <= extent.end:
+        end, run = runs.pop(0)
+        count = bisect.bisect_right(ends, end) - bisect.bisect_right(ends, begin)
+        if end not in ends[bisect.bisect_left(ends, end) :][:1] or count != run.blocks:
+            at = region.entry.message_offset + BLOCK_HEADER_SIZE
+            found = f"{count} blocks up to {end} in a run of {run.blocks}"
+            raise reader._files.index.place.error(ErrorCode.INCONSISTENT_INDEX, at, "runs of whole blocks", found)
+        begin = end

@@ -25,12 +25,13 @@ KIND_REGION = 128
 KIND_FOOTER = 129
 KIND_SCHEMA = 130
 KIND_DICTIONARY = 131
+KIND_FRAGMENT_END = 132
 
 PARTITION_KINDS = frozenset((KIND_DATA, KIND_EVENT, *range(64, 128)))
 """The kinds of blocks in own and shared extents (CTX-1)."""
 SKIPPABLE_KINDS = frozenset(range(192, 256))
 """Metadata that a reader may skip."""
-REFUSED_KINDS = frozenset(range(132, 192))
+REFUSED_KINDS = frozenset(range(133, 192))
 """Metadata that a reader of this version must refuse (BLK-7, check 6a)."""
 _ONLY_DICTIONARY = frozenset((KIND_DICTIONARY,))
 
@@ -157,7 +158,7 @@ def check_block(
         and KIND_DATA in kinds
     )
     if not usual:
-        _check_limit(stored_size, kind, offset, place, kinds, limits, metadata=metadata)
+        check_limit(stored_size, kind, offset, place, kinds, limits, metadata=metadata)
     at = window.locate(offset, size)
     begin = at + BLOCK_HEADER_SIZE
     if verify or metadata:
@@ -188,12 +189,12 @@ def check_header(window: Window, offset: int, kinds: frozenset[int], limits: Lim
     at = window.locate(offset, BLOCK_HEADER_SIZE)
     header = _HEADER.unpack_from(window.data, at)
     stored_size, plain_size, partition, sequence, kind, codec, dictionary, _ = header
-    _check_limit(stored_size, kind, offset, place, kinds, limits, metadata=metadata)
+    check_limit(stored_size, kind, offset, place, kinds, limits, metadata=metadata)
     _check_fields(offset, header, window.file, kinds, limits, metadata=metadata)
     return Block(offset, partition, sequence, kind, CODECS[codec], plain_size, _NOTHING, _NOTHING, None, dictionary)
 
 
-def _check_limit(
+def check_limit(
     stored_size: int, kind: int, offset: int, place: Place, kinds: frozenset[int], limits: Limits, *, metadata: bool
 ) -> None:
     """Make check 3."""

@@ -14,6 +14,7 @@ from faro_format._block.block import NO_PARTITION
 from faro_format._bytes.header import FileHeader, FileKind
 from faro_format._bytes.spans import Ints, U32s
 from faro_format._error import ErrorCode, Place
+from faro_format._index.holdings import Run
 from faro_format._message.messages import LAST, Records, RegionMessage
 
 MAX_REGION = 8 * (2**32 - 1)
@@ -101,6 +102,24 @@ class Region:
             return None
         first = None if message.first_block is None else int(message.first_block[slot])
         return Extent(base + 8 * begin, base + 8 * end, partition, first, slot, base + 8 * end)
+
+    @property
+    def run_count(self) -> int:
+        """How many runs the region has; 0 in a file that is not merged."""
+        return 0 if self._message.runs is None else self._message.runs.size
+
+    def runs(self) -> Iterator[tuple[int, int, Run]]:
+        """Yield each run with its partition and the offset of its first byte, in slot order (REG-8)."""
+        if self._message.runs is None:
+            return
+        lengths = 8 * self._message.runs["length"].astype(np.int64)
+        begins = np.cumsum(lengths) - lengths
+        slots = np.searchsorted(8 * self._message.offsets[1:].astype(np.int64), begins, side="right")
+        partitions = self.slot_partitions()[slots].tolist()
+        base = self.entry.data_offset
+        for partition, begin, run in zip(partitions, begins.tolist(), self._message.runs.tolist(), strict=True):
+            producer, attempt, first, blocks, length, flags = run
+            yield partition, base + begin, Run(producer, attempt, first, blocks, 8 * length, flags == LAST)
 
     def own_range(self, low: int, high: int) -> Iterator[Extent]:
         """Yield the own extents of the partitions from ``low`` to ``high`` - 1, in slot order."""

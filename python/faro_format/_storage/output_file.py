@@ -107,6 +107,48 @@ class OutputFile:
         if os.path.lexists(self._final):
             raise self.place.taken()
 
+    def resume(self) -> None:
+        """Open the file, whose writer has ended, and take its record lock; go on at its end.
+
+        Raises:
+            FaroError: ``io``, also if a living writer has it.
+        """
+        try:
+            status = os.stat(self._name)
+            claim = file_claim(status)
+            # Before it is opened: closing it would give up the lock of a writer in this process.
+            if not claim.take():
+                raise self.place.error(ErrorCode.IO, None, "a file without a living writer", "one that has one")
+            self._claim = claim
+            flags = os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
+            self._descriptors.extend(map(os.open, (self._name,), (flags,)))
+            if not lock_record(self._descriptor):
+                raise self.place.error(ErrorCode.IO, None, "a file without a living writer", "one that has one")
+            self._identify()
+            self.go_to(os.fstat(self._descriptor).st_size)
+        except OSError as fault:
+            raise self.place.io(fault, "to resume the file") from fault
+
+    def go_to(self, position: int) -> None:
+        """Append at another place from now on. What is in the file after it stays until other bytes take its place."""
+        os.lseek(self._descriptor, position, os.SEEK_SET)
+        self.position = position
+
+    def cut(self) -> None:
+        """Cut the file at the place where it is appended to."""
+        try:
+            os.ftruncate(self._descriptor, self.position)
+        except OSError as fault:
+            raise self.place.io(fault, f"to cut the file at {self.position}") from fault
+
+    def remove(self) -> None:
+        """Remove the file under its present name."""
+        try:
+            if self._has(self._name):
+                os.unlink(self._name)
+        except OSError as fault:
+            raise self.place.io(fault, "to remove the file") from fault
+
     def reader(self) -> LocalFile:
         """Return the file for a reader, by its present name.
 

@@ -20,7 +20,7 @@ FramingName = Literal["opaque", "records", "arrow"]
 CodecName = Literal["none", "lz4", "zstd"]
 Durability = Literal["none", "commit"]
 
-_FRAMINGS: Mapping[FramingName, Framing] = {
+FRAMINGS: Mapping[FramingName, Framing] = {
     "opaque": Framing.OPAQUE,
     "records": Framing.RECORDS,
     "arrow": Framing.ARROW,
@@ -31,7 +31,7 @@ Name = TypeVar("Name", bound=str)
 Member = TypeVar("Member", bound=IntEnum)
 
 
-class _Named(Generic[Name, Member]):
+class Named(Generic[Name, Member]):
     """A field that takes a member of an enumeration or its name, and keeps the member.
 
     With a descriptor, type checkers know that what is given and what is kept have different types.
@@ -68,7 +68,7 @@ class WriterOptions:
     layout: Layout | None = None
     """``paired`` or ``single``; None: by the NAME that the writer is given, else paired (PUB-1)."""
     first_partition: int = 0
-    framing: _Named[FramingName, Framing] = _Named(_FRAMINGS, Framing.RECORDS)
+    framing: Named[FramingName, Framing] = Named(FRAMINGS, Framing.RECORDS)
     """What payloads are: a member or its name; kept as the member."""
     producer: int = 0
     attempt: int = 0
@@ -77,7 +77,7 @@ class WriterOptions:
     """Target size of a data block's plain bytes."""
     buffer_size: int = 64 << 20
     """The size of the sort buffer (SRT-1)."""
-    codec: _Named[CodecName, Codec] = _Named(_CODECS, Codec.NONE)
+    codec: Named[CodecName, Codec] = Named(_CODECS, Codec.NONE)
     """How blocks are compressed: a member or its name; kept as the member."""
     level: int = 1
     """The level of Zstandard, 1 to 19."""

@@ -1,0 +1,54 @@
+"""Fragments and merged files: the blocks of many producers in one file, exactly once (FRG, MRG, NAM).
+
+A producer writes a :func:`fragment` of its output. A service checks it while it arrives and appends it to a merged
+file: :class:`Merge`. A reader of that file asks :func:`have` and :func:`missing`, and gets from the producers' own
+outputs only what is missing: :func:`with_originals`. For everything else a merged file is an output like any other::
+
+    from faro_format import open_reader
+    from faro_format.merge import Merge, MergeOptions, fragment
+
+    with Merge.create("merged", MergeOptions(partition_count=8)) as merge:
+        for producer in range(3):
+            sent = io.BytesIO()
+            with open_reader(f"map-{producer}") as reader:
+                fragment(reader, 0, 8, sent)
+            push = merge.begin(producer, 0)
+            push.write(sent.getvalue())
+            push.commit()
+        merge.finalize()
+"""
+
+from faro_format._index.holdings import Run
+from faro_format.merge._fragment import FragmentSummary, fragment
+from faro_format.merge._fragment_reader import Fragment, FragmentBlock, read_fragments
+from faro_format.merge._merge import Merge, MergeSummary, Outcome, Push
+from faro_format.merge._names import merged_file_id, output_file_id
+from faro_format.merge._options import MergeOptions
+from faro_format.merge._provenance import Expected, Have, Missing, PlacedRun, have, missing, runs
+from faro_format.merge._reading import MergedBlock, MergedReading, with_originals
+
+__all__ = [
+    "Expected",
+    "Fragment",
+    "FragmentBlock",
+    "FragmentSummary",
+    "Have",
+    "Merge",
+    "MergeOptions",
+    "MergeSummary",
+    "MergedBlock",
+    "MergedReading",
+    "Missing",
+    "Outcome",
+    "PlacedRun",
+    "Push",
+    "Run",
+    "fragment",
+    "have",
+    "merged_file_id",
+    "missing",
+    "output_file_id",
+    "read_fragments",
+    "runs",
+    "with_originals",
+]
