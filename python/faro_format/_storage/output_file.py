@@ -111,7 +111,7 @@ class OutputFile:
         """Open the file, whose writer has ended, and take its record lock; go on at its end.
 
         Raises:
-            FaroError: ``io``, also if a living writer has it.
+            FaroError: ``io``; a living writer that has it is one reason.
         """
         try:
             status = os.stat(self._name)

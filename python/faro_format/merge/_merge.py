@@ -81,7 +81,7 @@ class Merge:
         """Create the pair of files with this NAME, which grow from now on (MRG-4).
 
         Raises:
-            FaroError: ``io``, also if one of the files exists; ``invalid-argument``.
+            FaroError: ``io``; a file that exists is one reason; ``invalid-argument``.
         """
         data, index = _paths(name)
         header = options._header(uuid.uuid4().bytes if options.file_id is None else options.file_id)

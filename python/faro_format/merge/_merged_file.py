@@ -222,6 +222,7 @@ class MergedFile:
             expected = f"a region of at most {MAX_REGION} bytes"
             raise intake.error(ErrorCode.LIMIT_EXCEEDED, block.offset, expected, "a larger push")
         stored = bytes(block.stored)
+        # The same bytes have another number here (DIC-9).
         own = push.numbers[block.dictionary] if block.dictionary else 0
         head = encode_header(self._seed, stored, block.plain_size, partition, sequence, block.kind, block.codec, own)
         self._append(head, stored, PADDING[len(stored) & 7])

@@ -152,7 +152,7 @@ def with_originals(
     """Read a partition of a merged file together with the originals of what it lacks (MRG-12).
 
     The blocks of each expected producer come in the order of their numbers, each exactly once. Damage of the merged
-    file costs reads of the originals, and is in :attr:`MergedReading.faults`; it is no error of the reading::
+    file costs reads of the originals, and is in :attr:`MergedReading.faults`; it does not fail the reading::
 
         expected = [Expected(producer, 0) for producer in range(100)]
         for found in with_originals(merged, 3, expected, lambda of: open_reader(f"map-{of.producer}")):

@@ -29,6 +29,7 @@ const ROOMS: [&str; 21] = [
     "sort_buffer",
     "writer",
     "repair",
+    "merge",
     "scheduler",
     "key",
     "arrow",

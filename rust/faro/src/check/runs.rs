@@ -1,8 +1,7 @@
 //! The runs of a merged file (spec, MRG-2 and MRG-3; CHK-1 steps 2 and 7).
 
 use crate::error::Result;
-use crate::index::RegionIndex;
-use crate::merge::{Holdings, fault_of_runs, hold};
+use crate::index::{Holdings, RegionIndex};
 use crate::message::Run;
 use crate::reader::{Block, Reader};
 use std::collections::VecDeque;
@@ -23,7 +22,7 @@ impl<'a> Prefixes<'a> {
 
     pub(super) fn check(&mut self, region: &RegionIndex) -> Result<()> {
         match &mut self.holdings {
-            Some(holdings) => hold(holdings, self.reader.output(), region),
+            Some(holdings) => self.reader.output().hold(region, holdings),
             None => Ok(()),
         }
     }
@@ -80,7 +79,7 @@ impl<'a> WholeBlocks<'a> {
             // The runs of an extent end where it does.
             (Some(found), Some((region, _))) if self.runs.is_empty() => {
                 let expected = "runs of whole blocks";
-                Err(fault_of_runs(self.reader.output(), region as usize, expected, found))
+                Err(self.reader.output().fault_of_runs(region, expected, found))
             }
             (fault, _) => {
                 self.fault = fault;

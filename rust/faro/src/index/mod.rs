@@ -3,6 +3,7 @@
 mod cache;
 pub(crate) mod dictionaries;
 mod footer;
+mod holdings;
 mod lookup;
 mod members;
 mod region;
@@ -13,6 +14,7 @@ mod tests;
 pub(crate) use cache::OutputRegions;
 pub use cache::RegionCache;
 pub(crate) use footer::{check_footer, stored_in_statistics};
+pub(crate) use holdings::Holdings;
 pub(crate) use lookup::{LookUp, LookedUp, sum_of};
 pub use members::Members;
 pub use region::{Extent, RegionIndex, SharedSlot, Slot};

@@ -1,12 +1,11 @@
 //! The two files of a merge: what is committed, the open region, and the push that appends (spec, MRG-7 to MRG-10).
 
 use super::growing_file::GrowingFile;
-use super::holdings::Holdings;
 use super::options::MergeOptions;
 use crate::block::{self, ANY_PARTITION, BlockHeader, CODEC_NONE, Seal, dictionary};
 use crate::bytes::{FileHeader, FileKind, Tail};
 use crate::error::{Error, ErrorCode, FileRole, Result};
-use crate::index::LARGEST_REGION;
+use crate::index::{Holdings, LARGEST_REGION};
 use crate::message::{DictionaryEntry, Footer, Property, Region, RegionEntry, Run, Schema};
 use crate::storage::Files;
 use crate::writer::{Durability, append_metadata};
@@ -295,7 +294,7 @@ impl MergedFile {
         moved.sequence = sequence;
         moved.dictionary = match header.dictionary {
             0 => 0,
-            // The intake has seen the dictionary.
+            // DIC-9; the intake has seen the dictionary.
             number => push.numbers.get(&number).copied().unwrap_or(0),
         };
         let to = moved.checked_bytes();
@@ -401,7 +400,7 @@ impl MergedFile {
         Ok(())
     }
 
-    /// Takes back what was written to the index after the last metadata block. What stays is no whole block.
+    /// Takes back what was written to the index after the last metadata block. What stays there is not a whole block.
     fn take_index_back(&mut self) {
         self.index.take_back(self.index_end);
         // If the system refuses that too, the next message takes the place of what is there.

@@ -9,7 +9,6 @@
 mod fragment;
 mod fragment_reader;
 mod growing_file;
-mod holdings;
 mod intake;
 mod merged_file;
 mod names;
@@ -21,10 +20,8 @@ mod resume;
 
 pub use fragment::FragmentSummary;
 pub use fragment_reader::{FragmentBlock, FragmentReader};
-pub(crate) use holdings::Holdings;
 pub use names::{merged_file_id, output_file_id};
 pub use options::MergeOptions;
 pub use provenance::{Expected, Have, Missing, PartitionRun};
-pub(crate) use provenance::{fault_of_runs, hold};
 pub use pushes::{Begun, Merge, MergeSummary, Outcome, Push};
 pub use reading::{MergedBlock, MergedReading};

@@ -1,10 +1,8 @@
 //! Whose blocks a merged file has (spec, MRG-2 and MRG-11).
 
-use super::holdings::Holdings;
-use crate::block::BlockHeader;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::follow::Follower;
-use crate::index::RegionIndex;
+use crate::index::{Holdings, RegionIndex};
 use crate::message::Run;
 use crate::reader::{OpenOutput, Reader};
 use std::collections::BTreeMap;
@@ -124,21 +122,6 @@ pub(super) fn ordered(expected: &[Expected]) -> Result<Vec<Expected>> {
     }
 }
 
-/// Adds the runs of a region. The fault of a run that breaks MRG-2.
-pub(crate) fn hold(holdings: &mut Holdings, output: &OpenOutput, region: &RegionIndex) -> Result<()> {
-    let number = region.sequence() as usize;
-    holdings
-        .add_region(region)
-        .map_err(|found| fault_of_runs(output, number, "runs that obey MRG-2", found))
-}
-
-/// A fault of the runs of a region, which is at its message.
-pub(crate) fn fault_of_runs(output: &OpenOutput, region: usize, expected: &str, found: String) -> Error {
-    let offset = output.footer.regions[region].message_offset + BlockHeader::SIZE as u64;
-    let error = Error::at(ErrorCode::InconsistentIndex, offset, expected, found);
-    output.index_file().blame(error)
-}
-
 /// The runs of a partition, after the runs of all partitions were checked by MRG-2.
 fn runs(output: &OpenOutput, partition: u32) -> Result<Vec<PartitionRun>> {
     output.check_partition(partition)?;
@@ -146,7 +129,7 @@ fn runs(output: &OpenOutput, partition: u32) -> Result<Vec<PartitionRun>> {
     let mut found = Vec::new();
     for number in 0..output.region_count() {
         let region = output.region(number)?;
-        hold(&mut holdings, output, &region)?;
+        output.hold(&region, &mut holdings)?;
         found.extend(runs_of(&region, partition));
     }
     Ok(found)

@@ -145,7 +145,7 @@ impl Merge {
     /// Creates the pair of files with this NAME, which grow from now on (MRG-4).
     ///
     /// # Errors
-    /// `invalid-argument` for an option out of range; `io`, also if one of the files exists.
+    /// `invalid-argument` for an option out of range; `io`; a file that exists is one reason.
     pub fn create(name: impl AsRef<Path>, options: MergeOptions) -> Result<Merge> {
         options.check()?;
         let files = Files::to_write(name, Some(Layout::Paired))?;

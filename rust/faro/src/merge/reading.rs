@@ -1,8 +1,8 @@
 //! A partition of a merged file, with the originals of what is missing: each block once (spec, MRG-12 and MRG-13).
 
-use super::holdings::Holdings;
-use super::provenance::{Expected, PartitionRun, fault_of_runs, hold, ordered, runs_of};
+use super::provenance::{Expected, PartitionRun, ordered, runs_of};
 use crate::error::{Error, ErrorCode, Result};
+use crate::index::Holdings;
 use crate::reader::{Block, BlockCheck, Blocks, CheckOutcome, OpenExtent, Reader, Sequences, Window};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -175,7 +175,7 @@ impl MergedReading<'_> {
         self.next_region += 1;
         let output = self.merged.output();
         let region = output.region(number).and_then(|region| {
-            hold(&mut self.holdings, output, &region)?;
+            output.hold(&region, &mut self.holdings)?;
             Ok(region)
         });
         match region {
@@ -273,7 +273,7 @@ impl MergedReading<'_> {
         }
         let broken = |found: String| {
             let expected = format!("a run that holds {} whole blocks", run.blocks);
-            fault_of_runs(self.merged.output(), open.of.region as usize, &expected, found)
+            self.merged.output().fault_of_runs(open.of.region, &expected, found)
         };
         if is_at_end || open.read == run.blocks {
             return Err(broken(format!("{} blocks before offset {at}", open.read)));

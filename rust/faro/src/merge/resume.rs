@@ -1,13 +1,12 @@
 //! Goes on with a merge from its last commit (spec, MRG-4).
 
 use super::growing_file::GrowingFile;
-use super::holdings::Holdings;
 use super::merged_file::{Committed, MergedFile, known_by};
 use super::options::MergeOptions;
 use crate::bytes::{FileHeader, Framing, field};
 use crate::error::{Error, ErrorCode, FileRole, Result};
 use crate::follow::{Purpose, Step, Walk};
-use crate::index::dictionaries;
+use crate::index::{Holdings, dictionaries};
 use crate::message::Footer;
 use crate::reader::{OpenFiles, OpenOutput, ReaderOptions, SCHEMA_OFFSET, open_files};
 use crate::repair::{check_schema_is_there, is_finished};
@@ -119,19 +118,13 @@ fn committed(open: OpenFiles, walk: &Walk, options: &MergeOptions, metadata_bloc
         holdings: Holdings::default(),
         ..Committed::default()
     };
-    for (number, entry) in walk.regions.iter().enumerate() {
+    for number in 0..output.region_count() {
         let region = output.region(number)?;
-        let fault = |found: String| {
-            let offset = entry.message_offset + crate::block::BlockHeader::SIZE as u64;
-            let expected = "runs that obey MRG-2";
-            output
-                .index_file()
-                .blame(Error::at(ErrorCode::InconsistentIndex, offset, expected, found))
-        };
+        let fault = |found| output.fault_of_runs(region.sequence(), "runs that obey MRG-2", found);
         if region.runs().is_empty() {
             return Err(fault("a region without runs".into()));
         }
-        committed.holdings.add_region(&region).map_err(fault)?;
+        output.hold(&region, &mut committed.holdings)?;
         for (partition, run) in region.runs_by_partition() {
             let next = committed.sequences.entry(partition).or_default();
             *next = next

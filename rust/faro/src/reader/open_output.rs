@@ -9,7 +9,7 @@ use crate::bytes::{FileHeader, pad8};
 use crate::codec::Digest;
 use crate::error::{Error, ErrorCode, Result};
 use crate::index::dictionaries::{self, Digests};
-use crate::index::{DataBounds, OutputRegions, RegionCache, RegionIndex, stored_in_statistics};
+use crate::index::{DataBounds, Holdings, OutputRegions, RegionCache, RegionIndex, stored_in_statistics};
 use crate::limits::{CountedBudget, Limits, MemoryBudget};
 use crate::message::{Footer, Region, RegionEntry, Schema};
 use crate::storage::{InputFile, StoredOutput};
@@ -245,6 +245,22 @@ impl OpenOutput {
         });
         // A refusal of memory has no file yet.
         found.map_err(|error| source.blame(error))
+    }
+
+    /// Adds the runs of a region to those of the regions before it.
+    ///
+    /// # Errors
+    /// `inconsistent-index` at the message if they break MRG-2; then nothing is added.
+    pub(crate) fn hold(&self, region: &RegionIndex, holdings: &mut Holdings) -> Result<()> {
+        let broken = |found| self.fault_of_runs(region.sequence(), "runs that obey MRG-2", found);
+        holdings.add_region(region).map_err(broken)
+    }
+
+    /// A fault of the runs of a region, which is at its message (MRG-2, MRG-3).
+    pub(crate) fn fault_of_runs(&self, region: u32, expected: &str, found: String) -> Error {
+        let offset = self.footer.regions[region as usize].message_offset + BlockHeader::SIZE as u64;
+        let error = Error::at(ErrorCode::InconsistentIndex, offset, expected, found);
+        self.index_file().blame(error)
     }
 
     /// The bytes of a dictionary of the file, checked (DIC-4).

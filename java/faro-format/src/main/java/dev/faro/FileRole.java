@@ -1,5 +1,7 @@
 package dev.faro;
 
+import java.util.List;
+
 /** The role of a file in its output. */
 public enum FileRole {
     /** The data file of a pair. */
@@ -10,6 +12,9 @@ public enum FileRole {
     SINGLE("single"),
     /** A fragment, in a stream or as a file (FRG-2). Its offsets count from its first byte. */
     FRAGMENT("fragment");
+
+    /** The roles of files that an output can have. */
+    public static final List<FileRole> OF_OUTPUTS = List.of(DATA, INDEX, SINGLE);
 
     private final String text;
 

@@ -57,6 +57,7 @@ class ApiPageTest {
                     "statistics")),
             Map.entry("Sweep.Request", Set.of("bytes", "end", "owner", "start")),
             // For other packages of the library, as LocalFile.of. The types in their signatures are not exported.
+            Map.entry("BlockCursor", Set.of("block")),
             Map.entry("PartitionReader", Set.of("output")),
             Map.entry("RegionCache", Set.of("store")),
             Map.entry("Reader", Set.of("of", "output")));

@@ -10,7 +10,8 @@ import java.nio.file.Path;
 import java.util.Objects;
 
 /**
- * A merged file that is being made: the blocks of many producers, each exactly once. Any number of threads may push.
+ * A merged file that is being made: the blocks of many producers, each exactly once. Any number of threads may push: one
+ * push at a time appends, and the others wait in memory (MRG-6).
  * <pre>{@code
  * try (Merge merge = Merge.create(Path.of("merged-3"), new MergeOptions(64).generation(1))) {
  *     Begun begun = merge.begin(7, 1);
@@ -52,7 +53,7 @@ public final class Merge implements Closeable {
     /**
      * Creates the pair of files with this NAME, which grow from now on (MRG-4).
      *
-     * @throws FaroException {@code invalid-argument} for an option out of range; {@code io}, also if a file exists
+     * @throws FaroException {@code invalid-argument} for an option out of range; {@code io}; a file that exists is one reason
      */
     public static Merge create(Path name, MergeOptions options) throws FaroException {
         Objects.requireNonNull(name, "name");
@@ -108,7 +109,7 @@ public final class Merge implements Closeable {
         if (over) {
             return new Begun(null, Outcome.LATE);
         }
-        return generation == header.attempt() ? new Begun(new Push(this, producer, new Intake(options.limits)), null)
+        return generation == header.attempt() ? new Begun(new Push(new Turns(), producer, new Intake(options.limits)), null)
                 : new Begun(null, Outcome.STALE);
     }
 
@@ -185,8 +186,26 @@ public final class Merge implements Closeable {
         return file;
     }
 
+    /** What pushes call. It is not public, as the methods of an interface of the merge itself would be. */
+    private final class Turns implements Push.Turns {
+        @Override
+        public Outcome write(Push push, ByteBuffer bytes) throws FaroException {
+            return Merge.this.write(push, bytes);
+        }
+
+        @Override
+        public Outcome commit(Push push) throws FaroException {
+            return Merge.this.commit(push);
+        }
+
+        @Override
+        public void abort(Push push) {
+            Merge.this.abort(push);
+        }
+    }
+
     /** Takes bytes of a push: they are appended, or wait. Returns an outcome if the push is refused. */
-    synchronized Outcome write(Push push, ByteBuffer bytes) throws FaroException {
+    private synchronized Outcome write(Push push, ByteBuffer bytes) throws FaroException {
         if (over) {
             return ends(push, Outcome.LATE);
         }
@@ -202,7 +221,7 @@ public final class Merge implements Closeable {
     }
 
     /** Commits a push (MRG-9). */
-    synchronized Outcome commit(Push push) throws FaroException {
+    private synchronized Outcome commit(Push push) throws FaroException {
         if (over) {
             return ends(push, Outcome.LATE);
         }
@@ -226,7 +245,7 @@ public final class Merge implements Closeable {
     }
 
     /** Gives a push up. */
-    synchronized void abort(Push push) {
+    private synchronized void abort(Push push) {
         ends(push, null);
     }
 

@@ -26,7 +26,7 @@ import java.util.Objects;
 /**
  * The blocks of a partition of each expected producer, in the order of their numbers, each exactly once: from a merged
  * file, and what is missing there from the producers' own outputs (MRG-12). Damage of the merged file costs reads of the
- * originals, and is reported by {@link #faults}; it is no error of the reading (MRG-13). For one thread.
+ * originals, and is reported by {@link #faults}; it does not fail the reading (MRG-13). For one thread.
  * <pre>{@code
  * try (MergedCursor blocks = MergedCursor.open(merged, 3, expected, of -> Reader.open(pathOf(of), ReaderOptions.DEFAULT))) {
  *     while (blocks.next()) {

@@ -242,6 +242,7 @@ final class MergedFile {
         return true;
     }
 
+    /** The payload as it is; its dictionary has another number here (DIC-9). */
     private void append(BlockReader block, int size, long sequence) throws FaroException {
         int at = data.reserve(size);
         ByteBuffer target = data.buffer();
@@ -355,7 +356,11 @@ final class MergedFile {
         }
         Arrays.fill(offsets, slot, slots + 1, end);
         int[] partitions = sparse ? named.stream().mapToInt(Integer::intValue).toArray() : null;
-        return MessageBuilder.region(directory.size(), openStart, length, offsets, partitions, List.copyOf(openRuns));
+        List<MessageBuilder.RunEntry> runs = openRuns.stream()
+                .map(run -> new MessageBuilder.RunEntry(run.producer(), run.attempt(), run.firstBlock(), run.blocks(),
+                        (int) (run.length() / 8), run.last()))
+                .toList();
+        return MessageBuilder.region(directory.size(), openStart, length, offsets, partitions, runs);
     }
 
     private long committedEnd() {

@@ -12,14 +12,24 @@ import java.util.Arrays;
 
 /** A push of one fragment of a producer (MRG-5). For one thread; closing it gives it up, unless it was committed. */
 public final class Push implements Closeable {
-    private final Merge merge;
+    private final Turns turns;
     private final long producer;
     private final Intake intake;
     private ByteArrayOutputStream waiting;
     private boolean over;
 
-    Push(Merge merge, long producer, Intake intake) {
-        this.merge = merge;
+    /** The merge, which gives pushes their turns (MRG-6). */
+    interface Turns {
+        /** Takes bytes of a push. Returns an outcome if it is refused. */
+        Outcome write(Push push, ByteBuffer bytes) throws FaroException;
+
+        Outcome commit(Push push) throws FaroException;
+
+        void abort(Push push);
+    }
+
+    Push(Turns turns, long producer, Intake intake) {
+        this.turns = turns;
         this.producer = producer;
         this.intake = intake;
     }
@@ -33,7 +43,7 @@ public final class Push implements Closeable {
      */
     public Outcome write(ByteBuffer bytes) throws FaroException {
         checkOpen();
-        Outcome refused = merge.write(this, bytes);
+        Outcome refused = turns.write(this, bytes);
         bytes.position(bytes.limit());
         return refused;
     }
@@ -46,14 +56,14 @@ public final class Push implements Closeable {
      */
     public Outcome commit() throws FaroException {
         checkOpen();
-        return merge.commit(this);
+        return turns.commit(this);
     }
 
     /** Gives the push up: nothing of it stays. Does nothing after {@link #commit}. */
     @Override
     public void close() {
         if (!over) {
-            merge.abort(this);
+            turns.abort(this);
         }
     }
 

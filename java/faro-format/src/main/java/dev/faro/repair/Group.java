@@ -48,7 +48,7 @@ final class Group {
     static List<Group> collect(OutputName name, List<HeldFile> taken) throws FaroException {
         List<Group> groups = new ArrayList<>();
         List<Path> paths = list(name);
-        for (FileRole role : FileRole.values()) {
+        for (FileRole role : FileRole.OF_OUTPUTS) {
             boolean single = role == FileRole.SINGLE;
             if (name.ending() != OutputName.Ending.NONE && single != (name.ending() == OutputName.Ending.SINGLE)) {
                 continue;

@@ -2,6 +2,7 @@ package dev.faro.writer;
 
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
+import dev.faro.FileRole;
 import dev.faro.internal.storage.OutputName;
 import dev.faro.storage.Destination;
 import java.nio.file.Path;
@@ -33,7 +34,7 @@ interface Place {
 
         @Override
         public void checkFree() throws FaroException {
-            StorageFiles.checkFree(destination, StorageFiles.ALL);
+            StorageFiles.checkFree(destination, FileRole.OF_OUTPUTS);
         }
     }
 

@@ -17,7 +17,6 @@ import java.util.List;
 /** The files of an output in a {@link Destination} (PUB-10). */
 final class StorageFiles extends OutputFiles {
     /** The roles of both layouts. */
-    static final List<FileRole> ALL = List.of(FileRole.DATA, FileRole.INDEX, FileRole.SINGLE);
 
     private final Destination destination;
     private final boolean overwrite;
@@ -42,7 +41,7 @@ final class StorageFiles extends OutputFiles {
     static StorageFiles create(Destination destination, Layout layout, WriterOptions options) throws FaroException {
         List<FileRole> roles = roles(layout);
         List<FileRole> others = options.singleBelow == 0 ? List.of()
-                : ALL.stream().filter(role -> !roles.contains(role)).toList();
+                : FileRole.OF_OUTPUTS.stream().filter(role -> !roles.contains(role)).toList();
         StorageFiles made = new StorageFiles(destination, others, options.overwrite);
         try {
             if (!options.overwrite) {

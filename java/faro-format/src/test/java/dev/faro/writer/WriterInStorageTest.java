@@ -254,12 +254,12 @@ class WriterInStorageTest {
         if (writer != null) {
             Writer failed = writer;
             assertEquals(first.getMessage(), assertThrows(FaroException.class, failed::finish).getMessage(), where);
-            for (FileRole role : FileRole.values()) {
+            for (FileRole role : FileRole.OF_OUTPUTS) {
                 assertTrue(destination.memory.find(role).isEmpty(), where);
             }
             writer.close();
         }
-        for (FileRole role : FileRole.values()) {
+        for (FileRole role : FileRole.OF_OUTPUTS) {
             assertTrue(destination.memory.find(role).isEmpty(), where);
         }
         assertEquals(0, destination.open, where);
@@ -341,7 +341,7 @@ class WriterInStorageTest {
     /** A storage that knows its names refuses them before anything is written (WRT-4). */
     @Test
     void takenNamesAreRefusedAtOnce() throws Exception {
-        for (FileRole role : FileRole.values()) {
+        for (FileRole role : FileRole.OF_OUTPUTS) {
             MemoryDestination destination = new MemoryDestination("m");
             destination.create(role).publish(false);
             String name = destination.find(role).orElseThrow().name();
@@ -370,7 +370,7 @@ class WriterInStorageTest {
     /** With singleBelow, the names of both layouts must be free when the layout is decided (WRT-13). */
     @Test
     void bothLayoutsMustBeFree() throws Exception {
-        for (FileRole role : FileRole.values()) {
+        for (FileRole role : FileRole.OF_OUTPUTS) {
             for (boolean single : new boolean[] {true, false}) {
                 MemoryDestination destination = new MemoryDestination("m");
                 try (Writer writer = Writer.createIn(destination, new WriterOptions(2).singleBelow(100))) {
@@ -379,7 +379,7 @@ class WriterInStorageTest {
                     String name = destination.find(role).orElseThrow().name();
                     assertTaken(name, role, single ? writer::finish : writer::flush);
                 }
-                for (FileRole other : FileRole.values()) {
+                for (FileRole other : FileRole.OF_OUTPUTS) {
                     assertEquals(other == role, destination.find(other).isPresent());
                 }
             }

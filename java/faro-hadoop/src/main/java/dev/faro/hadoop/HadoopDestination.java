@@ -82,7 +82,7 @@ public final class HadoopDestination implements Destination {
             case DATA -> ".data";
             case INDEX -> ".index";
             case SINGLE -> ".faro";
-            case FRAGMENT -> throw new IllegalArgumentException("a fragment is no file of an output");
+            case FRAGMENT -> throw new IllegalArgumentException("a fragment is not a file of an output");
         });
     }
 }

@@ -24,7 +24,7 @@ final class S3aOutput extends StorageOutput {
         this.fileSystem = fileSystem;
         this.name = name;
         this.destination = new HadoopDestination(fileSystem, name);
-        for (FileRole role : FileRole.values()) {
+        for (FileRole role : FileRole.OF_OUTPUTS) {
             // What is under the name before.
             if (Files.isRegularFile(paths.get(role))) {
                 S3a.put(fileSystem, paths.get(role), object(role));
@@ -37,7 +37,7 @@ final class S3aOutput extends StorageOutput {
             case DATA -> ".data";
             case INDEX -> ".index";
             case SINGLE -> ".faro";
-            case FRAGMENT -> throw new IllegalArgumentException("a fragment is no file of an output");
+            case FRAGMENT -> throw new IllegalArgumentException("a fragment is not a file of an output");
         });
     }
 

@@ -43,7 +43,7 @@ abstract class StorageOutput implements Destination {
 
     /** Makes the files of the request those of the storage, after the writer's end. */
     final void toFiles() {
-        for (FileRole role : FileRole.values()) {
+        for (FileRole role : FileRole.OF_OUTPUTS) {
             try (StoredFile file = find(role)) {
                 if (file != null) {
                     ByteBuffer bytes = ByteBuffer.allocate((int) file.size());

@@ -39,6 +39,13 @@ public final class MessageBuilder {
     public record Shared(int length, byte[] members, int firstBlock) {}
 
     /**
+     * A run of a merged file (REG-8).
+     *
+     * @param units its length in units of 8 bytes
+     */
+    public record RunEntry(long producer, long attempt, long firstBlock, long blocks, int units, boolean last) {}
+
+    /**
      * Builds a region message.
      *
      * @param offsets the offsets in units of 8 bytes, one more than there are slots
@@ -55,13 +62,13 @@ public final class MessageBuilder {
     /** Builds the message of a region of a merged file: dense or sparse, with runs. */
     public static ByteBuffer region(
             long sequence, long dataOffset, long dataLength, int[] offsets, int[] partitions,
-            List<dev.faro.index.Run> runs) throws FaroException {
+            List<RunEntry> runs) throws FaroException {
         return region(sequence, dataOffset, dataLength, offsets, 0, partitions, List.of(), runs, null);
     }
 
     private static ByteBuffer region(
             long sequence, long dataOffset, long dataLength, int[] offsets, int rotation, int[] partitions,
-            List<Shared> shared, List<dev.faro.index.Run> runs, int[] firstBlock) throws FaroException {
+            List<Shared> shared, List<RunEntry> runs, int[] firstBlock) throws FaroException {
         long size = FRAME + 32L * runs.size() + 4L * offsets.length + (partitions == null ? 0 : 4L * partitions.length)
                 + (firstBlock == null ? 0 : 4L * firstBlock.length);
         for (Shared extent : shared) {
@@ -85,9 +92,9 @@ public final class MessageBuilder {
         if (!runs.isEmpty()) {
             Region.startRunsVector(builder, runs.size());
             for (int i = runs.size() - 1; i >= 0; i--) {
-                dev.faro.index.Run run = runs.get(i);
+                RunEntry run = runs.get(i);
                 Run.createRun(builder, run.producer(), run.attempt(), run.firstBlock(), run.blocks(),
-                        run.length() / 8, run.last() ? 1 : 0);
+                        run.units() & U32, run.last() ? 1 : 0);
             }
             runsAt = builder.endVector();
         }

@@ -199,7 +199,7 @@ public final class BroughtFile implements StoredFile {
             case DATA -> new Wanted(role, 0, FileHeader.SIZE);
             case INDEX -> new Wanted(role, Wanted.FROM_END, LAST_OF_INDEX);
             case SINGLE -> new Wanted(role, Wanted.FROM_END, LAST_OF_SINGLE);
-            case FRAGMENT -> throw new IllegalArgumentException("a fragment is no file of an output");
+            case FRAGMENT -> throw new IllegalArgumentException("a fragment is not a file of an output");
         };
     }
 

@@ -80,7 +80,7 @@ public final class LocalOutputFile extends OutputFile {
      * Opens a file whose writer has ended, to append to it. Until it is closed, others take it for a living writer's
      * (PUB-6).
      *
-     * @throws FaroException {@code io}, also if a living writer has it
+     * @throws FaroException {@code io}; a living writer that has it is one reason
      */
     public static LocalOutputFile resume(FileRole role, Path path) throws FaroException {
         ByteBuffer buffer = newBuffer(role);

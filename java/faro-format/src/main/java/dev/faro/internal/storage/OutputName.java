@@ -54,7 +54,7 @@ public record OutputName(Path path, String base, Ending ending) {
             case DATA -> DATA;
             case INDEX -> INDEX;
             case SINGLE -> SINGLE;
-            case FRAGMENT -> throw new IllegalArgumentException("a fragment is no file of an output");
+            case FRAGMENT -> throw new IllegalArgumentException("a fragment is not a file of an output");
         });
     }
 

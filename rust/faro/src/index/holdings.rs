@@ -1,6 +1,6 @@
 //! Which blocks of which producers a merged file has (spec, MRG-2).
 
-use crate::index::RegionIndex;
+use super::region::RegionIndex;
 use crate::message::Run;
 use std::collections::HashMap;
 
