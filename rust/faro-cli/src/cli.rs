@@ -42,6 +42,7 @@ pub(crate) enum Command {
     Info(commands::info::InfoArgs),
     Layout(commands::layout::LayoutArgs),
     Check(commands::check::CheckArgs),
+    Merge(commands::merge::MergeArgs),
     Dump(dump::DumpArgs),
     Diff(diff::DiffArgs),
     Repair(commands::repair::RepairArgs),

@@ -62,6 +62,7 @@ fn run(command: &Command, out: &mut Out) -> Outcome {
         Command::Info(args) => commands::info::run(args, out),
         Command::Layout(args) => commands::layout::run(args, out),
         Command::Check(args) => commands::check::run(args, out),
+        Command::Merge(args) => commands::merge::run(args, out),
         Command::Dump(args) => dump::run(args, out),
         Command::Diff(args) => diff::run(args, out),
         Command::Repair(args) => commands::repair::run(args, out),

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use faro::{CheckLevel, Files};
+use faro::{CheckLevel, Files, Reader, ReaderOptions};
 use serde::Serialize;
 
+use super::originals::{Comparison, compare};
 use crate::escape::escape;
 use crate::failure::{Failure, Outcome, code_of, hint_of};
 use crate::term::Out;
@@ -20,7 +21,8 @@ expected there and what was found. All outputs are checked; the exit code is tha
 Examples:
   faro check shuffle
   faro check --level structure /data/shuffles/*.index
-  faro check --json shuffle")]
+  faro check --json shuffle
+  faro check merged --originals map-*.index   # prove a merged file against what it was made of")]
 pub(crate) struct CheckArgs {
     /// The outputs: NAME, or one of its files NAME.data, NAME.index, NAME.faro
     #[arg(required = true, value_name = "NAME")]
@@ -29,6 +31,10 @@ pub(crate) struct CheckArgs {
     /// How much to check
     #[arg(short, long, value_enum, value_name = "LEVEL", default_value = "decode")]
     level: LevelName,
+
+    /// Compare a merged file block by block with the outputs that it was made of, which are named after this
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    originals: Vec<PathBuf>,
 
     /// Print nothing, only set the exit code
     #[arg(short, long)]
@@ -62,6 +68,8 @@ struct Verdict {
     blocks: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Fault>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    originals: Option<Comparison>,
 }
 
 /// An error of the library for programs.
@@ -88,6 +96,9 @@ impl Fault {
     }
 }
 
+/// The exit code if a merged file differs from its originals: it is damaged.
+const DIFFERENT: u8 = 4;
+
 /// Runs the command.
 pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> Outcome {
     let mut worst = 0;
@@ -97,7 +108,16 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> Outcome {
         if let Err(error) = &result {
             worst = worst.max(code_of(error));
         }
-        let verdict = verdict(args, name, &result);
+        let mut verdict = verdict(args, name, &result);
+        if result.is_ok() && !args.originals.is_empty() {
+            let merged = Reader::open(&Files::locate(name)?, ReaderOptions::default())?;
+            let found = compare(&merged, &args.originals)?;
+            if !found.differences.is_empty() {
+                verdict.ok = false;
+                worst = worst.max(DIFFERENT);
+            }
+            verdict.originals = Some(found);
+        }
         if !args.quiet && !args.json {
             print(&verdict, &result, out)?;
         }
@@ -143,6 +163,7 @@ fn verdict(args: &CheckArgs, name: &std::path::Path, result: &faro::Result<faro:
         regions: report.map(|report| report.regions),
         blocks: report.and_then(|report| report.blocks),
         error: result.as_ref().err().map(Fault::of),
+        originals: None,
     }
 }
 
@@ -154,7 +175,11 @@ fn print(verdict: &Verdict, result: &faro::Result<faro::CheckReport>, out: &mut 
         if let Some(blocks) = verdict.blocks {
             counts = format!("{counts}, {}", units::plural(blocks, "block"));
         }
-        return out.line(&format!("{name}: {} ({}: {counts})", style.green("OK"), verdict.level));
+        out.line(&format!("{name}: {} ({}: {counts})", style.green("OK"), verdict.level))?;
+        return verdict
+            .originals
+            .as_ref()
+            .map_or(Ok(()), |found| print_originals(found, out));
     };
     out.line(&format!("{name}: {}", style.red(error.code.as_str())))?;
     if let Some(file) = &error.file {
@@ -169,4 +194,27 @@ fn print(verdict: &Verdict, result: &faro::Result<faro::CheckReport>, out: &mut 
         Some(hint) => out.line(&format!("  hint      {}", escape(&hint))),
         None => Ok(()),
     }
+}
+
+fn print_originals(found: &Comparison, out: &mut Out) -> Outcome {
+    let style = out.style();
+    let (blocks, producers) = (
+        units::plural(found.blocks, "block"),
+        units::plural(found.producers, "producer"),
+    );
+    let verdict = match found.differences.is_empty() {
+        true => style.green("OK"),
+        false => style.red("different"),
+    };
+    out.line(&format!("  originals {verdict} ({blocks} of {producers} are the same)"))?;
+    if found.missing > 0 {
+        let missing = units::plural(found.missing, "block");
+        out.line(&format!(
+            "  missing   {missing} of the originals are not in the merged file"
+        ))?;
+    }
+    found
+        .differences
+        .iter()
+        .try_for_each(|what| out.line(&format!("  {}", escape(what))))
 }

@@ -3,7 +3,7 @@
 mod report;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -14,6 +14,7 @@ use faro::{Files, Framing};
 
 use report::{
     BlocksInfo, ColumnInfo, DictionariesInfo, FileInfo, HeaderInfo, Info, PartitionInfo, PartitionsInfo, RegionsInfo,
+    RunsInfo,
 };
 
 use crate::failure::{Failure, Outcome};
@@ -190,6 +191,7 @@ fn regions(view: &View, data_bytes: u64) -> Outcome<RegionsInfo> {
         ..RegionsInfo::default()
     };
     let mut end = 64;
+    let (mut runs, mut producers) = (0, BTreeSet::new());
     for region in view.regions() {
         let region = region?;
         info.sparse += u64::from(region.is_sparse());
@@ -197,8 +199,14 @@ fn regions(view: &View, data_bytes: u64) -> Outcome<RegionsInfo> {
         info.own_extents += region.slots().filter(|slot| slot.extent.length > 0).count() as u64;
         info.shared_extents += region.shared().len() as u64;
         info.shared_bytes += region.shared().iter().map(|shared| shared.extent.length).sum::<u64>();
+        runs += region.runs().len() as u64;
+        producers.extend(region.runs().iter().map(|run| run.producer));
         end = region.extent().end();
     }
+    info.runs = view.header().is_merged().then_some(RunsInfo {
+        count: runs,
+        producers: producers.len() as u64,
+    });
     if !view.is_finished() {
         info.uncommitted_bytes = data_bytes.saturating_sub(end);
     }

@@ -6,4 +6,6 @@ pub(crate) mod clean;
 pub(crate) mod help;
 pub(crate) mod info;
 pub(crate) mod layout;
+pub(crate) mod merge;
+mod originals;
 pub(crate) mod repair;

@@ -68,6 +68,15 @@ pub(super) struct RegionsInfo {
     pub shared_bytes: u64,
     /// Bytes after the last commit of an unfinished data file.
     pub uncommitted_bytes: u64,
+    /// In merged files, the number of runs, and of the producers that have any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<RunsInfo>,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub(super) struct RunsInfo {
+    pub count: u64,
+    pub producers: u64,
 }
 
 #[derive(Debug, Default, Serialize)]

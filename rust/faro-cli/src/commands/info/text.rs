@@ -34,14 +34,14 @@ pub(super) fn print(info: &Info, out: &mut Out) -> Outcome {
         "format",
         &format!("Faro {}, {}, framing {}", header.version, info.layout, header.framing),
     )?;
-    let producer = header
-        .producer
-        .map_or_else(|| "merged".to_owned(), |producer| producer.to_string());
     entry(
         out,
         style,
         "producer",
-        &format!("{producer}, attempt {}", header.attempt),
+        &match header.producer {
+            None => format!("merged, generation {}", header.attempt),
+            Some(producer) => format!("{producer}, attempt {}", header.attempt),
+        },
     )?;
     entry(out, style, "file id", &header.file_id)?;
     if header.reader_features != 0 || header.writer_features != 0 {
@@ -94,6 +94,13 @@ fn print_contents(info: &Info, out: &mut Out, style: Style) -> Outcome {
         text.push_str(&format!("; {} after the last commit", size(regions.uncommitted_bytes)));
     }
     entry(out, style, "regions", &text)?;
+    if let Some(runs) = &regions.runs {
+        let (runs, producers) = (
+            units::plural(runs.count, "run"),
+            units::plural(runs.producers, "producer"),
+        );
+        entry(out, style, "runs", &format!("{runs} of {producers}"))?;
+    }
     let blocks = &info.blocks;
     let mut text = format!(
         "{}{}",
