@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from generate.message import Fields, Part, assemble, layout
 from generate.output import Dictionary, Output, Region, Shared, arrow_message, build, slots
-from generate.raw import ARROW, KIND_EVENT, NOBODY, OPAQUE, RECORDS, Block, Header
+from generate.raw import ARROW, KIND_EVENT, MERGED, NOBODY, OPAQUE, RECORDS, Block, Header, run
 from generate.trained import CORRUPT, HEAD, OTHERS, WORDS, another
 
 from differential.blocks import Files
@@ -80,7 +80,7 @@ def _header(rng: random.Random) -> Header:
         version_minor=rng.choice([0, 0, 0, 0, 1, 255]),
         reader_features=(_SELECTIVE if rng.random() < 0.3 else 0) | (_DICTIONARIES if rng.random() < 0.4 else 0),
         writer_features=rng.choice([0] * 15 + [1 << 31]),
-        producer=rng.choice([0, 7, (1 << 64) - 1]),
+        producer=rng.choice([0, 7, MERGED]),
         attempt=rng.choice([0, 3, (1 << 64) - 1]),
         file_id=rng.randbytes(16),
     )
@@ -97,6 +97,8 @@ class _Maker:
         self.next: dict[int, int] = {}
         # Most outputs are valid, so that the mutations are what is found.
         self.harm = rng.random() < 0.3
+        self.held: dict[tuple[int, int], int] = {}
+        """The blocks of each producer and partition, in a merged file."""
         self.known: list[bytes] = []
         """The dictionaries so far."""
 
@@ -113,11 +115,15 @@ class _Maker:
             region.rotation = rng.choice([0, rng.randrange(count)])
         names = [name for name in slots(output, region)[0] if name in region.own]
         region.own = {name: self.blocks(name) for name in names}
-        for _ in range(rng.choice([0, 0, 1, 2, 3]) if names else rng.choice([1, 2, 3])):
+        merged = header.producer == MERGED and names and rng.random() < 0.8
+        for _ in range(0 if merged else rng.choice([0, 0, 1, 2, 3]) if names else rng.choice([1, 2, 3])):
             region.shared.append(self.shared(few))
         if rng.random() < 0.2:
             region.before = _skippable(rng)
-        if rng.random() < 0.3:
+        # Only merged files have runs, without shared extents; a wrong file may have them too.
+        if (header.producer == MERGED and not region.shared and rng.random() < 0.8) or (
+            self.harm and rng.random() < 0.1
+        ):
             region.runs = self.runs(output, region)
         return region
 
@@ -170,18 +176,21 @@ class _Maker:
         # Records in a block are counted; for other blocks, the caller gives the number.
         return replace(made, sequence=sequence, records=None if framing == RECORDS and not wrong else 1)
 
-    def runs(self, output: Output, region: Region) -> list[tuple[int, int, int]]:
-        rng = self.rng
+    def runs(self, output: Output, region: Region) -> list[tuple[int, ...]]:
+        """Runs that tile the own extents, most of them as MRG-2 wants them."""
+        rng, runs = self.rng, []
         names, _ = slots(output, region)
-        extents = [(name, region.own[name]) for name in names if region.own.get(name)]
-        extents += [(NOBODY, shared.blocks) for shared in region.shared]
-        runs = []
-        for name, blocks in extents:
-            left = sum(item.size for item in blocks) // 8
+        for name in (name for name in names if region.own.get(name)):
+            left = list(region.own[name])
             while left:
-                length = left if rng.random() < 0.6 else rng.randrange(1, left + 1)
-                runs.append((rng.randrange(9), name, length))
-                left -= length
+                blocks = left[: len(left) if rng.random() < 0.6 else rng.randrange(1, len(left) + 1)]
+                left = left[len(blocks) :]
+                producer = rng.randrange(9)
+                first = self.held.get((producer, name), 0) + (rng.randrange(2) if rng.random() < 0.1 else 0)
+                self.held[producer, name] = first + len(blocks)
+                length = sum(block.size for block in blocks) // 8
+                last = int(rng.random() < 0.1)
+                runs.append(run(producer, length, len(blocks), first, producer % 2, last))
         return runs
 
 

@@ -135,7 +135,7 @@ def _every_partition(files: Files) -> list[int]:
     header = files.get("index", files.get("single", b""))
     if len(header) < HEADER_SIZE:
         return [0]
-    count, first = struct.unpack_from("<I", header, 12)[0], struct.unpack_from("<I", header, 36)[0]
+    count, first = struct.unpack_from("<I", header, 12)[0], struct.unpack_from("<I", header, 56)[0]
     places = range(count) if count <= 16 else [*range(8), *range(count - 8, count)]
     return [min(first + place, (1 << 32) - 2) for place in places]
 

@@ -51,7 +51,7 @@ class _Partitions:
         header = files.get("index", files.get("single", b""))
         self.count, self.first = 1, 0
         if len(header) >= HEADER_SIZE:
-            self.count, self.first = struct.unpack_from("<I", header, 12)[0], struct.unpack_from("<I", header, 36)[0]
+            self.count, self.first = struct.unpack_from("<I", header, 12)[0], struct.unpack_from("<I", header, 56)[0]
         held = files.get("data", header)
         borne = {struct.unpack_from("<I", piece.head, 8)[0] for piece in take_apart(held).pieces}
         self._borne = sorted(borne - {NOBODY})

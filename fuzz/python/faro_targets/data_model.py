@@ -88,7 +88,7 @@ class _Region:
     def fits(self, number: int, file: bytes, limits: Limits) -> bool:
         """Whether a reader with these limits accepts it as region `number`, dense or sparse by SRT-8."""
         count, reader_features = struct.unpack_from("<2I", file, 12)
-        first = struct.unpack_from("<I", file, 36)[0]
+        first = struct.unpack_from("<I", file, 56)[0]
         own = [extent for extent in self.extents if extent[0] != _SHARED]
         sparse = 2 * len(own) + 1 < count
         slots = own
@@ -114,18 +114,16 @@ def _header(file: bytes) -> Fault | None:
     if len(file) < HEADER:
         return "truncated", len(file)
     kind, major, _, framing, count, reader, writer = struct.unpack_from("<4B3I", file, 8)
-    first = struct.unpack_from("<I", file, 36)[0]
-    reserved, checksum = struct.unpack_from("<2I", file, 56)
+    first, checksum = struct.unpack_from("<2I", file, 56)
     rules: list[tuple[bool, str, int | None]] = [
         (crc(file[:60]) == checksum, "checksum", 0),
         (major == 1, "unsupported-version", 9),
         (reader <= 3, "unsupported-feature", 16),
         (kind != 4, "unsupported-feature", 8),
-        (kind in (1, 2, 3), "malformed-header", 8),
+        (kind in (1, 2, 3, 5), "malformed-header", 8),
         (framing <= 2, "malformed-header", 11),
         (1 <= count <= _MOST_PARTITIONS, "malformed-header", 12),
-        (first + count <= _MOST_PARTITIONS, "malformed-header", 36),
-        (reserved == 0, "malformed-header", 56),
+        (first + count <= _MOST_PARTITIONS, "malformed-header", 56),
         (kind == 1, "mismatched-pair", 8),
         (writer == 0, "unsupported-feature", 20),
         (framing != 2, "invalid-argument", None),
@@ -179,7 +177,7 @@ def _block(file: bytes, at: int, limits: Limits, following: dict[int, int], dict
         return _DAMAGE
     if plain > limits.max_plain_size:
         return "limit-exceeded", at + 4
-    reader, first, count = (struct.unpack_from("<I", file, place)[0] for place in (16, 36, 12))
+    reader, first, count = (struct.unpack_from("<I", file, place)[0] for place in (16, 56, 12))
     known = partition == _SHARED or first <= partition < first + count
     due = following.get(partition, 0)
     in_stream = sequence >= due if reader & 1 else sequence == due

@@ -107,7 +107,7 @@ pub(super) fn compare(merged: &Reader, names: &[PathBuf]) -> Outcome<Comparison>
 
 impl Comparison {
     fn differs(&mut self, what: String) {
-        if self.differences.len() < LISTED {
+        if self.differences.len() < LISTED && !self.differences.contains(&what) {
             self.differences.push(what);
         }
     }
