@@ -282,5 +282,5 @@ _RUN: dict[str, Callable[[Execution], None]] = {
     "follow": _follow,
     "fragment": _fragment,
     "merge": _merge,
-    **{op: _answered(op) for op in ("fragments", "provenance", "read_merged", "file_id")},
+    **{op: _answered(op) for op in ("fragments", "provenance", "read_merged", "file_id", "plan_pushes")},
 }

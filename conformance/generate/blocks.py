@@ -47,7 +47,7 @@ ROWS = [
 MORE = [
     Broken("05", "reserved-high", {"reserved": 0x8000}, "malformed-block", 18),
     *(Broken("06b", f"kind-{k}", {"kind": k}, "malformed-block", 16) for k in (3, 32, 63, 128, 129, 130, 192, 255)),
-    *(Broken("06b", f"kind-{k}", {"kind": k}, "malformed-block", 16) for k in (131, 160, 191)),
+    *(Broken("06b", f"kind-{k}", {"kind": k}, "malformed-block", 16) for k in (131, 132, 160, 191)),
     Broken("07a", "codec-255", {"codec": 255}, "unsupported-codec", 17),
     Broken("07b", "event-lz4", {"kind": 1, "codec": LZ4, "plain_size": 40}, "malformed-block", 17),
     Broken("07b", "event-zstd", {"kind": 64, "codec": ZSTD, "plain_size": 40}, "malformed-block", 17),

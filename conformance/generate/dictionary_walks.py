@@ -102,6 +102,7 @@ def faults(cat: Catalog) -> None:
         ("06a-kind", "a reserved kind", {"kind": 140}, "unsupported-feature", 16),
         ("06b-data", "a data block", {"kind": 0}, "malformed-block", 16),
         ("06b-message", "a region message's kind", {"kind": 128}, "malformed-block", 16),
+        ("06b-fragment-end", "the end of a fragment", {"kind": 132}, "malformed-block", 16),
         ("06b-skippable", "skippable metadata", {"kind": 192}, "malformed-block", 16),
         ("07b-codec", "a codec", {"codec": 1}, "malformed-block", 17),
         ("08a-size", "its plain size", {"plain_size": 5}, "malformed-block", 4),

@@ -24,6 +24,7 @@ from . import (
     mending,
     merging,
     parts,
+    planning,
     provenance,
     readings,
     resuming,
@@ -67,6 +68,7 @@ PARTS = (
     fragments,
     merging,
     resuming,
+    planning,
     provenance,
     gold,
 )

@@ -245,7 +245,7 @@ def refused(cat: Catalog) -> None:
             f"09-{name}",
             "FRG-4 FRG-3",
             title,
-            replace(right, **change).encode(),
+            replace(right, **dict[str, Any](change)).encode(),
             of("inconsistent-index", end + offset),
         )
     for name, payload in (("short", bytes(8)), ("long", bytes(24)), ("empty", b"")):

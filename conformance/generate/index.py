@@ -262,6 +262,7 @@ def lookups(cat: Catalog) -> None:
         ("04-checksum", {"checksum_xor": 2}, "checksum", 0), ("05-reserved", {"reserved": 256}, "malformed-block", 18),
         ("06a-kind", {"kind": 131}, "unsupported-feature", 16), ("06a-kind-191", {"kind": 191}, "unsupported-feature", 16),
         ("06b-data", {"kind": 0}, "malformed-block", 16), ("06b-63", {"kind": 63}, "malformed-block", 16),
+        ("06a-kind-133", {"kind": 133}, "unsupported-feature", 16), ("06b-fragment-end", {"kind": 132}, "malformed-block", 16),
         ("07a-codec", {"codec": 77}, "unsupported-codec", 17), ("07b-codec", {"codec": 2, "plain_size": 9999}, "malformed-block", 17),
         ("08a-plain", {"plain_size": 3}, "malformed-block", 4), ("09-partition", {"partition": 1}, "inconsistent-index", 8),
     ]  # fmt: skip

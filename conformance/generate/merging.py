@@ -68,8 +68,11 @@ class Steps:
         self.call(outcome, "begin", push=name, producer=str(whose), generation=str(generation))
         return name
 
-    def write(self, push: str, data: bytes, outcome: str | Answer = "taken", **part: int) -> None:
+    def write(
+        self, push: str, data: bytes, outcome: str | Answer = "taken", start: int | None = None, to: int | None = None
+    ) -> None:
         """Writes the bytes of a fragment, or a part of them."""
+        part = {name: place for name, place in (("from", start), ("to", to)) if place is not None}
         self.call(outcome, "write", push=push, fragment=self.number(data), **part)
 
     def push(self, fragment: Fragment, pieces: int = 1) -> None:
@@ -79,7 +82,7 @@ class Steps:
         early = outcome in ("gap", "other-attempt")
         step = -(-len(data) // pieces)
         for at in range(0, len(data), step):
-            part = {} if pieces == 1 else {"from": at, "to": min(at + step, len(data))}
+            part = {} if pieces == 1 else {"start": at, "to": min(at + step, len(data))}
             self.write(push, data, outcome if early else "taken", **part)
         if not early:
             self.call(outcome, "commit", push=push)
@@ -280,26 +283,26 @@ def turns(cat: Catalog) -> None:
     half = len(first) // 2
     s = steps_of()
     a, b = s.begin(7), s.begin(8)
-    s.write(a, first, to=half, **{"from": 0})
+    s.write(a, first, start=0, to=half)
     s.write(b, second)
-    s.write(a, first, to=len(first), **{"from": half})
+    s.write(a, first, start=half, to=len(first))
     s.call(s.merge.push(one), "commit", push=a)
     s.call(s.merge.push(two), "commit", push=b)
     s.finalize()
     put(cat, "waits", "MRG-6", "the second push waits, and is appended at its commit", s)
     s = steps_of()
     a, b = s.begin(7), s.begin(8)
-    s.write(b, second, to=10, **{"from": 0})
+    s.write(b, second, start=0, to=10)
     s.write(a, first)
     s.call("collision", "commit", push=a)
-    s.write(b, second, to=len(second), **{"from": 10})
+    s.write(b, second, start=10, to=len(second))
     s.call(s.merge.push(two), "commit", push=b)
     s.finalize()
     put(cat, "collision-commit", "MRG-6 MRG-5", "a commit while another push has the turn", s)
     for room, outcome in ((len(second), "taken"), (len(second) - 1, "collision")):
         s = steps_of()
         a, b = s.begin(7), s.begin(8)
-        s.write(a, first, to=half, **{"from": 0})
+        s.write(a, first, start=0, to=half)
         s.write(b, second, outcome)
         s.call("done", "abort", push=a)
         if outcome == "taken":
@@ -308,7 +311,7 @@ def turns(cat: Catalog) -> None:
         put(cat, f"room-{outcome}", "MRG-6", "max_waiting is what may wait", s, opts=options(max_waiting=room))
     s = steps_of()
     a, b, c = s.begin(7), s.begin(8), s.begin(7)
-    s.write(a, first, to=half, **{"from": 0})
+    s.write(a, first, start=0, to=half)
     s.write(b, second)
     s.write(c, first)
     s.call("done", "abort", push=a)
@@ -335,7 +338,7 @@ def turns(cat: Catalog) -> None:
     s = steps_of()
     s.push(one)
     a = s.begin(8)
-    s.write(a, second, to=64, **{"from": 0})
+    s.write(a, second, start=0, to=64)
     s.call("done", "close")
     s.call("late", "commit", push=a)
     put(cat, "close", "MRG-10 MRG-5", "a merge that is closed has only its committed regions", s, finished=False)
@@ -449,8 +452,9 @@ def refused(cat: Catalog) -> None:
     case("limit", "FRG-4 LIM-1", "a block above the limit", replace(right, blocks=[(0, 0, Block(bytes(65)))]).encode(), of("limit-exceeded", 64),
          request={"limits": {"max_block_size": 64}})  # fmt: skip
     s = steps_of()
-    for name, fields in (("range", {"partition_count": 0}), ("chunk", {"chunk_size": 0}), ("chunk-most", {"chunk_size": (1 << 31) + 1}),
-                         ("file-range", {"first_partition": 1 << 28}), ("waiting", {"max_waiting": -1}), ("schema", {"schema": {"text": "none"}})):  # fmt: skip
+    rows: tuple[tuple[str, Answer], ...] = (("range", {"partition_count": 0}), ("chunk", {"chunk_size": 0}), ("chunk-most", {"chunk_size": (1 << 31) + 1}),
+                         ("file-range", {"first_partition": 1 << 28}), ("waiting", {"max_waiting": -1}), ("schema", {"schema": {"text": "none"}}))  # fmt: skip
+    for name, fields in rows:
         cat.add(f"mrg-options-{name}", "MRG-4 WRT-1", "an option that is out of range", "merge", folder="merge", request={"mode": "create", "options": options(**fields), "steps": []},
                 expect={"error": {"code": "invalid-argument"}}, expect_files={"data": None, "index": None})  # fmt: skip
     s.call(fault("invalid-argument"), "begin", push="a", producer=str(MERGED), generation="5")

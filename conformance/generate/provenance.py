@@ -181,6 +181,11 @@ def with_originals(cat: Catalog) -> None:
     cat.add("mrg-read-original-missing", "MRG-12", "an original that is not given", "read_merged", folder="merge",
             files=built.files, originals={}, request={"partition": 0, "expected": named([(9, 2)])},
             expect=fault("invalid-argument"))  # fmt: skip
+    moved = [run(7, first[0][4] + 1, 1, 0, 3), run(3, first[1][4] - 1, 2, 0, 0)]
+    strange = build(replace(output, regions=[replace(output.regions[0], runs=moved), *output.regions[1:]]))
+    message = {"code": "inconsistent-index", "file": "index", "offset": strange.messages[0] + 24}
+    case("inside", "a run that ends inside a block", [(7, 3)], [of(7, 0, 1)], [message],
+         clause="MRG-13 MRG-3", merged_files=strange.files)  # fmt: skip
     more = [first[0], run(3, first[1][4], 3, 0, 0)]
     strange = build(replace(output, regions=[replace(output.regions[0], runs=more), *output.regions[1:]]))
     message = {"code": "inconsistent-index", "file": "index", "offset": strange.messages[0] + 24}
@@ -215,7 +220,7 @@ def names(cat: Catalog) -> None:
         (("app-1", "shuffle-0", 0, 0), ("", "", 0, 0), ("\u00e9\U0001f600", "0", (1 << 64) - 2, (1 << 64) - 1))
     ):
         raw = text("output") + text(application) + text(shuffle) + struct.pack("<QQ", producer, attempt)
-        request = {"names": {"application": application, "shuffle": shuffle, "producer": str(producer), "attempt": str(attempt)}}  # fmt: skip
+        request: Answer = {"names": {"application": application, "shuffle": shuffle, "producer": str(producer), "attempt": str(attempt)}}  # fmt: skip
         _name(cat, f"output-{number}", raw, request)
         raw = text("merged") + text(application) + text(shuffle) + struct.pack("<QI", attempt, number << 20)
         request = {"names": {"application": application, "shuffle": shuffle, "generation": str(attempt), "first_partition": number << 20}}  # fmt: skip

@@ -156,7 +156,7 @@ def refused(cat: Catalog) -> None:
     case("without-runs", "MRG-4 MRG-1", "a region without runs", built.files,
          fault("inconsistent-index", "index", built.messages[1] + 24))  # fmt: skip
     own = [list(r.runs or []) for r in made.regions]
-    twice = replace(made, regions=[made.regions[0], replace(made.regions[1], runs=[run(7, *one[4:5], one[3]) for one in own[1]])])  # fmt: skip
+    twice = replace(made, regions=[made.regions[0], replace(made.regions[1], runs=[run(7, one[4], one[3]) for one in own[1]])])  # fmt: skip
     built = build(twice)
     case("prefix", "MRG-4 MRG-2", "runs that break MRG-2", built.files,
          fault("inconsistent-index", "index", built.messages[1] + 24))  # fmt: skip

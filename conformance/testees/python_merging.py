@@ -199,6 +199,22 @@ def file_id(request: Json) -> Json:
     return {"file_id": made.hex()}
 
 
+def plan_pushes(request: Json) -> Json:
+    """Plan the pushes of producers."""
+    plan = faro.PushPlan(**request["options"])
+    pushes = {}
+    for one in request["producers"]:
+        found = plan.pushes(int(one["producer"]), one["bytes"])
+        pushes[one["producer"]] = [[push.merger, push.first, push.end - push.first, push.bytes] for push in found]
+    mergers = []
+    for merger in range(plan.mergers):
+        partitions = plan.partitions(merger)
+        mergers.append([partitions.start, len(partitions)])
+        if any(plan.merger(partition) != merger for partition in partitions):
+            raise AssertionError(f"the partitions of merger {merger}")
+    return {"mergers": mergers, "pushes": pushes}
+
+
 OPERATIONS = {
     "fragment": fragment,
     "fragments": fragments,
@@ -206,4 +222,5 @@ OPERATIONS = {
     "provenance": provenance,
     "read_merged": read_merged,
     "file_id": file_id,
+    "plan_pushes": plan_pushes,
 }

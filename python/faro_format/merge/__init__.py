@@ -1,8 +1,9 @@
 """Fragments and merged files: the blocks of many producers in one file, exactly once (FRG, MRG, NAM).
 
-A producer writes a :func:`fragment` of its output. A service checks it while it arrives and appends it to a merged
-file: :class:`Merge`. A reader of that file asks :func:`have` and :func:`missing`, and gets from the producers' own
-outputs only what is missing: :func:`with_originals`. For everything else a merged file is an output like any other::
+A producer plans its pushes (:class:`PushPlan`) and writes a :func:`fragment` of its output for each. A service checks
+it while it arrives and appends it to a merged file: :class:`Merge`. A reader of that file asks :func:`have` and
+:func:`missing`, and gets from the producers' own outputs only what is missing: :func:`with_originals`. For everything
+else a merged file is an output like any other::
 
     from faro_format import open_reader
     from faro_format.merge import Merge, MergeOptions, fragment
@@ -25,6 +26,7 @@ from faro_format.merge._merge import Merge, MergeSummary, Outcome, Push
 from faro_format.merge._names import merged_file_id, output_file_id
 from faro_format.merge._options import MergeOptions
 from faro_format.merge._provenance import Expected, Have, Missing, PlacedRun, have, missing, runs
+from faro_format.merge._push_plan import PlannedPush, PushPlan
 from faro_format.merge._reading import MergedBlock, MergedReading, with_originals
 
 __all__ = [
@@ -41,7 +43,9 @@ __all__ = [
     "Missing",
     "Outcome",
     "PlacedRun",
+    "PlannedPush",
     "Push",
+    "PushPlan",
     "Run",
     "fragment",
     "have",

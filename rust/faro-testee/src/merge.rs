@@ -4,7 +4,7 @@ use crate::payload::{Payload, from_hex, to_hex};
 use crate::protocol::{Answer, Failure, Fault, LimitFields, Paths, invalid_argument};
 use crate::read::header;
 use crate::write::{bytes, number, word};
-use faro::merge::{Begun, Expected, FragmentReader, Merge, MergeOptions, Outcome, Push};
+use faro::merge::{Begun, Expected, FragmentReader, Merge, MergeOptions, Outcome, Push, PushPlan};
 use faro::merge::{merged_file_id, output_file_id};
 use faro::{Durability, Framing, Reader, ReaderOptions};
 use serde::Deserialize;
@@ -409,6 +409,55 @@ pub(crate) fn file_id(FileId { names }: FileId) -> Answer {
         _ => return Err(Failure::Unsupported("other names".into())),
     };
     Ok(json!({ "file_id": to_hex(&id) }))
+}
+
+/// The request `plan_pushes`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlanPushes {
+    options: PlanOptions,
+    producers: Vec<ProducerBytes>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanOptions {
+    partition_count: u32,
+    #[serde(default)]
+    first_partition: u32,
+    mergers: u32,
+    push_size: Option<u64>,
+    largest_partition: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProducerBytes {
+    producer: String,
+    bytes: Vec<u64>,
+}
+
+pub(crate) fn plan_pushes(PlanPushes { options, producers }: PlanPushes) -> Answer {
+    let mut plan = PushPlan::new(options.partition_count, options.mergers).first_partition(options.first_partition);
+    plan.push_size = options.push_size.unwrap_or(plan.push_size);
+    plan.largest_partition = options.largest_partition.unwrap_or(plan.largest_partition);
+    let mut pushes = Map::new();
+    for ProducerBytes { producer, bytes } in producers {
+        let found = plan.pushes(u64_of("producer", &producer)?, &bytes)?;
+        let found = found
+            .iter()
+            .map(|push| json!([push.merger, push.partitions.start, push.partitions.len(), push.bytes]));
+        pushes.insert(producer, found.collect());
+    }
+    let mut mergers = Vec::new();
+    for merger in 0..options.mergers {
+        let partitions = plan.partitions(merger)?;
+        for partition in partitions.clone() {
+            assert_eq!(plan.merger(partition)?, merger, "the merger of partition {partition}");
+        }
+        mergers.push(json!([partitions.start, partitions.len()]));
+    }
+    Ok(json!({ "mergers": mergers, "pushes": pushes }))
 }
 
 fn open(paths: Paths, limits: &LimitFields) -> Result<Reader, Failure> {

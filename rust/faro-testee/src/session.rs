@@ -43,6 +43,7 @@ impl Session {
             "provenance" => merge::provenance(fields(rest)?),
             "read_merged" => merge::read_merged(fields(rest)?),
             "file_id" => merge::file_id(fields(rest)?),
+            "plan_pushes" => merge::plan_pushes(fields(rest)?),
             "stop" => Ok(json!({})),
             other => Err(Failure::Unsupported(format!("the op {other:?}"))),
         }
@@ -89,7 +90,7 @@ fn hello(request: &Map<String, Value>) -> Answer {
             "protocol": 1,
             "features": ["lz4", "zstd", "selective", "arrow", "dictionaries", "by-partition", "direct-lookup"],
             "operations": ["hello", "read", "write", "check", "repair", "recover", "clean", "follow", "fragment",
-                "fragments", "merge", "provenance", "read_merged", "file_id", "stop"],
+                "fragments", "merge", "provenance", "read_merged", "file_id", "plan_pushes", "stop"],
         })),
         other => Err(Failure::Unsupported(format!("protocol {other:?}"))),
     }

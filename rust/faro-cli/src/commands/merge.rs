@@ -174,8 +174,8 @@ fn open(names: &[PathBuf]) -> Outcome<Vec<Source>> {
         if let Some(other) = producers.insert(header.producer, name) {
             let (other, name) = (other.display(), name.display());
             return Err(Failure::usage(format!(
-                "{other} and {name} are both of producer {}: of each producer one attempt can be merged, and producers \
-                 are told apart by their numbers (`faro pack --producer`)",
+                "{other} and {name} are both of producer {}: of each producer one attempt can be merged. `faro pack \
+                 --producer` gives an output another number",
                 header.producer
             )));
         }

@@ -25,7 +25,7 @@ final class Answers {
                 .add("by-partition").add("direct-lookup");
         answer.putArray("operations").add("hello").add("read").add("write").add("check").add("repair").add("recover")
                 .add("clean").add("follow").add("fragment").add("fragments").add("merge").add("provenance")
-                .add("read_merged").add("file_id").add("stop");
+                .add("read_merged").add("file_id").add("plan_pushes").add("stop");
         return answer;
     }
 

@@ -85,6 +85,8 @@ public final class Main {
                 return ProvenanceOperations.readMerged(request);
             case "file_id":
                 return ProvenanceOperations.fileId(request);
+            case "plan_pushes":
+                return ProvenanceOperations.planPushes(request);
             case "stop":
                 stopped = true;
                 return Answers.object();

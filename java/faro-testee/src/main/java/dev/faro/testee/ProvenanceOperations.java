@@ -10,17 +10,20 @@ import dev.faro.merge.Have;
 import dev.faro.merge.MergedCursor;
 import dev.faro.merge.Missing;
 import dev.faro.merge.PlacedRun;
+import dev.faro.merge.PlannedPush;
 import dev.faro.merge.Provenance;
+import dev.faro.merge.PushPlan;
 import dev.faro.reader.Reader;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.UUID;
 
-/** The operations {@code provenance}, {@code read_merged} and {@code file_id}. */
+/** The operations {@code provenance}, {@code read_merged}, {@code file_id} and {@code plan_pushes}. */
 final class ProvenanceOperations {
     private ProvenanceOperations() {}
 
@@ -106,5 +109,42 @@ final class ProvenanceOperations {
                 : FileIds.merged(application, shuffle, Long.parseUnsignedLong(names.get("generation").textValue()),
                         Request.saturated(names.get("first_partition")));
         return Answers.object().put("file_id", id.toString().replace("-", ""));
+    }
+
+    /** The pushes of producers. */
+    static ObjectNode planPushes(JsonNode request) throws FaroException {
+        JsonNode options = request.get("options");
+        int mergers = options.get("mergers").intValue();
+        PushPlan plan = new PushPlan(options.get("partition_count").longValue(), mergers)
+                .firstPartition(options.path("first_partition").longValue());
+        if (options.has("push_size")) {
+            plan.pushSize(options.get("push_size").longValue());
+        }
+        if (options.has("largest_partition")) {
+            plan.largestPartition(options.get("largest_partition").longValue());
+        }
+        ObjectNode pushes = Answers.object();
+        for (JsonNode one : request.get("producers")) {
+            long[] bytes = new long[one.get("bytes").size()];
+            Arrays.setAll(bytes, place -> one.get("bytes").get(place).longValue());
+            ArrayNode found = pushes.putArray(one.get("producer").textValue());
+            for (PlannedPush push : plan.pushes(Long.parseUnsignedLong(one.get("producer").textValue()), bytes)) {
+                found.addArray().add(push.merger()).add(push.firstPartition()).add(push.partitionCount()).add(push.bytes());
+            }
+        }
+        ObjectNode answer = Answers.object();
+        ArrayNode ranges = answer.putArray("mergers");
+        for (int merger = 0; merger < mergers; merger++) {
+            int first = plan.firstPartitionOf(merger);
+            int end = plan.firstPartitionOf(merger + 1);
+            ranges.addArray().add(first).add(end - first);
+            for (int partition = first; partition < end; partition++) {
+                if (plan.merger(partition) != merger) {
+                    throw new IllegalStateException("the merger of partition " + partition);
+                }
+            }
+        }
+        answer.set("pushes", pushes);
+        return answer;
     }
 }
