@@ -198,6 +198,7 @@ SINGLE = {
     "scheduler": ("rust", "java"),
     "small-blocks": ("rust",),
     "tiny-outputs": ("rust", "java"),
+    "merge": ("rust", "java"),
     "growth": ("rust", "java"),
     "memory": ("rust",),
 }

@@ -21,6 +21,7 @@ TITLES = {
     "scheduler": "Scheduler",
     "small-blocks": "Small blocks",
     "tiny-outputs": "Tiny outputs",
+    "merge": "Merging",
     "growth": "Cost as work grows",
     "flink-jobs": "Jobs of Flink",
 }

@@ -14,6 +14,7 @@ from harness.verdicts import NOT_MEASURED, Cell, Target, Verdict, cells, decide,
 
 RUST, JAVA, PYTHON = (("rust", "faro"), ("java", "faro"), ("python", "faro"))
 FLINK, FLINK_JOB = ("java", "flink"), ("java", "flink-sort")
+SPARK, COPY = ("java", "spark"), ("rust", "read-crc-write")
 HASH_FILES, RAW_WRITE, CODEC = (("rust", subject) for subject in ("hash-files", "raw-write", "codec"))
 TEXT: dict[str, Any] = {"data": "text", "record_bytes": 100, "codec": "none"}
 FAST_TABLES = 2e9
@@ -207,6 +208,20 @@ def _tiny_outputs(results: Results) -> Verdict:
     return (all(met), "; ".join(told)) if met else NOT_MEASURED
 
 
+def _merge(results: Results) -> Verdict:
+    return decide(cells(results, RUST, COPY, "merge", 0.9))
+
+
+def _merge_spark(results: Results) -> Verdict:
+    """Speed decides. What the index takes for each run is said beside it."""
+    met, told = decide(cells(results, JAVA, SPARK, "merge", 1.0))
+    each = []
+    for language, subject in (JAVA, SPARK):
+        found = [line.figures.get("index_bytes_each") for line in results.select("merge", language, subject)]
+        each.append(" and ".join(f"{float(one):.1f}" for one in found if one is not None))
+    return met, f"{told}; index: {each[0]} bytes for each push, Spark {each[1]}" if all(each) else told
+
+
 def _range(spread: Spread, scale: float = 1.0) -> str:
     return f"{spread.least / scale:.3g} to {spread.most / scale:.3g}"
 
@@ -258,6 +273,8 @@ def targets() -> Iterator[Target]:
     )
     yield Target("growth", f"No curve rises more than {STEEPER} times as fast as in proportion", _growth)
     yield Target("tiny-outputs", "A file of 100 bytes, whole life: 60 µs in Rust, 90 in Java", _tiny_outputs)
+    yield Target("merge", "Merging: 0.9 of reading, checksums and writing alone", _merge)
+    yield Target("merge-spark", "Java merges: 1.0 of Spark's merge manager, which checks nothing", _merge_spark)
     yield Target("flink-jobs", "Flink's jobs: 0.98 of its sort shuffle", _jobs(0.98))
     yield Target("flink-shuffle-bound", "Jobs that do little else than shuffle: 1.1", _jobs(1.1, *SHUFFLE_BOUND))
     yield Target("flink-heap", f"Peak heap in jobs at parallelism {WIDE}: at most Flink's", _heap)

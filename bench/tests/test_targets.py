@@ -182,6 +182,20 @@ def test_tiny_outputs_are_held_to_their_time() -> None:
     assert found(61e-6, 90e-6)["state"] == found(60e-6, 91e-6)["state"] == "not met"
 
 
+def test_merging_is_held_to_a_copy_and_to_spark() -> None:
+    def found(rust: float, java: float) -> dict[str, dict[str, str]]:
+        times = {("rust", "faro"): rust, ("rust", "read-crc-write"): 1.0, ("java", "faro"): java, ("java", "spark"): 1.0}
+        lines = [
+            line(*subject, [seconds] * 3, part="merge", figures={"index_bytes_each": 32.5}, block_bytes=10_000)
+            for subject, seconds in times.items()
+        ]
+        return verdicts(lines)
+
+    assert found(1.1, 1.0)["merge"]["state"] == found(1.1, 1.0)["merge-spark"]["state"] == "met"
+    assert found(1.2, 1.0)["merge"]["state"] == found(1.1, 1.1)["merge-spark"]["state"] == "not met"
+    assert found(1.1, 1.0)["merge-spark"]["found"].endswith("index: 32.5 bytes for each push, Spark 32.5")
+
+
 def test_jobs_are_held_against_the_sort_shuffle() -> None:
     def measured(job: str, faro: float, heap: int = 1) -> list[Line]:
         case = {"job": job, "partitions": 100}

@@ -9,6 +9,7 @@ mod data;
 mod growth;
 mod index;
 mod memory;
+mod merge;
 mod outcome;
 mod read;
 mod results;
@@ -47,6 +48,8 @@ enum Command {
     Scheduler(scheduler::Args),
     /// Blocks of some hundred bytes, with and without a dictionary
     SmallBlocks(small_blocks::Args),
+    /// Blocks of many producers into one file, compared with reading, checksums and writing alone
+    Merge(merge::Args),
     /// Outputs of 100 bytes, created, read and removed, compared with plain files
     TinyOutputs(tiny_outputs::Args),
 }
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Command::Read(args) => read::run(&args),
         Command::Scheduler(args) => scheduler::run(&args),
         Command::SmallBlocks(args) => small_blocks::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::TinyOutputs(args) => tiny_outputs::run(&args),
     };
     match result {

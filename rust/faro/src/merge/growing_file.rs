@@ -2,12 +2,17 @@
 
 use crate::error::{Error, FileRole, Result};
 use crate::storage::publishing::{ClaimedFile, Living, Locked, is_living, lock_file, new_file, unlock_file};
+use crate::storage::reserve::reserve_space;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Appended bytes are written when there are this many.
-const PIECE: usize = 1 << 20;
+/// Appended bytes are written up to multiples of this. Systems allocate the page cache in pieces as large as the writes,
+/// at multiples of their size.
+const PIECE: u64 = 512 << 10;
+
+/// How many bytes are reserved ahead of a long file, at most. Growing the file with each write makes the file system slow.
+const MOST_AHEAD: u64 = 16 << 20;
 
 /// A file with a buffer before it. Other processes see that it has a living writer (PUB-6).
 #[derive(Debug)]
@@ -20,6 +25,8 @@ pub(super) struct GrowingFile {
     buffer: Vec<u8>,
     /// The offset of the buffer's first byte.
     written: u64,
+    /// The end of the space that is reserved on the device.
+    reserved_end: u64,
 }
 
 impl GrowingFile {
@@ -63,6 +70,7 @@ impl GrowingFile {
             role,
             buffer: Vec::new(),
             written: 0,
+            reserved_end: 0,
         }
     }
 
@@ -74,9 +82,9 @@ impl GrowingFile {
     /// Appends bytes. If the system refuses to write, they are appended all the same, and may be taken back.
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         self.buffer.extend_from_slice(bytes);
-        match self.buffer.len() >= PIECE {
-            true => self.flush(),
-            false => Ok(()),
+        match (self.end() / PIECE * PIECE).checked_sub(self.written) {
+            Some(count) if count > 0 => self.write(count as usize),
+            _ => Ok(()),
         }
     }
 
@@ -93,22 +101,47 @@ impl GrowingFile {
 
     /// Writes what was appended.
     pub(super) fn flush(&mut self) -> Result<()> {
+        self.write(self.buffer.len())
+    }
+
+    /// Gives the buffer's memory back, if it is empty.
+    pub(super) fn release_buffer(&mut self) {
         if self.buffer.is_empty() {
+            self.buffer = Vec::new();
+        }
+    }
+
+    /// Writes the first bytes of the buffer.
+    fn write(&mut self, count: usize) -> Result<()> {
+        if count == 0 {
             return Ok(());
         }
+        self.reserve(self.written + count as u64);
         let mut file = &self.file;
         let written = file
             .seek(SeekFrom::Start(self.written))
-            .and_then(|_| file.write_all(&self.buffer));
+            .and_then(|_| file.write_all(&self.buffer[..count]));
         written.map_err(|error| self.refused("write to the file", error))?;
-        self.written = self.end();
-        self.buffer.clear();
+        self.written += count as u64;
+        self.buffer.drain(..count);
         Ok(())
+    }
+
+    /// Reserves space on the device for the bytes up to `end`, and for as many again. It is a hint.
+    fn reserve(&mut self, end: u64) {
+        if end >= PIECE && end > self.reserved_end {
+            let until = end + end.min(MOST_AHEAD);
+            let from = self.reserved_end.max(self.written);
+            // If the system cannot, the file only grows with each write.
+            let refused = reserve_space(&self.file, from, until - from).is_err();
+            self.reserved_end = if refused { u64::MAX } else { until };
+        }
     }
 
     /// Cuts the file at its end.
     pub(super) fn cut(&mut self) -> Result<()> {
         let end = self.end();
+        self.reserved_end = 0;
         self.file
             .set_len(end)
             .map_err(|error| self.refused("cut the file", error))

@@ -141,11 +141,16 @@ impl Intake {
     }
 
     fn next_header<'i>(&mut self, input: &mut &'i [u8]) -> Result<Option<Part<'i>>> {
-        if !self.carry_until(FileHeader::SIZE, input) {
+        let header = if self.carry.is_empty() && input.len() >= FileHeader::SIZE {
+            let (bytes, rest) = input.split_at(FileHeader::SIZE);
+            *input = rest;
+            FileHeader::parse(bytes)?
+        } else if self.carry_until(FileHeader::SIZE, input) {
+            self.is_used = true;
+            FileHeader::parse(&self.carry)?
+        } else {
             return Ok(None);
-        }
-        let header = FileHeader::parse(&self.carry)?;
-        self.is_used = true;
+        };
         check_header(&header)?;
         self.seal = Seal::new(&header.file_id);
         self.header = Some(header);

@@ -54,6 +54,8 @@ pub(super) struct MergedFile {
     known: HashMap<Known, u16>,
     open: OpenRegion,
     push: Option<Appended>,
+    /// The emptied list of a push that has ended, for the next one.
+    spare_runs: Vec<(u32, Run)>,
     holdings: Holdings,
     /// The next sequence of each partition.
     sequences: HashMap<u32, u32>,
@@ -145,6 +147,7 @@ impl MergedFile {
             dictionaries: entries,
             open: OpenRegion::default(),
             push: None,
+            spare_runs: Vec::new(),
             holdings: committed.holdings,
             sequences: committed.sequences,
             committed_runs: committed.runs,
@@ -162,7 +165,7 @@ impl MergedFile {
         self.push = Some(Appended {
             start: self.data.end(),
             blocks_start: self.data.end(),
-            runs: Vec::new(),
+            runs: std::mem::take(&mut self.spare_runs),
             dictionaries_before: self.dictionaries.len(),
             numbers: HashMap::new(),
         });
@@ -338,7 +341,8 @@ impl MergedFile {
         if self.open.runs.is_empty() {
             self.open.start = push.blocks_start;
         }
-        for (partition, mut run) in push.runs {
+        let mut runs = push.runs;
+        for (partition, mut run) in runs.drain(..) {
             run.flags = if last { Run::LAST } else { 0 };
             *self.sequences.entry(partition).or_default() += run.blocks;
             // Each block was the next one, and none followed the last.
@@ -346,6 +350,7 @@ impl MergedFile {
             debug_assert_eq!(added, Ok(()));
             self.open.runs.push((partition, run));
         }
+        self.spare_runs = runs;
         true
     }
 
@@ -389,6 +394,11 @@ impl MergedFile {
         self.open.runs.clear();
         self.is_unsynced = self.durability == Durability::Commit;
         self.sync_again()
+    }
+
+    /// Gives back the memory for appending, if nothing waits in it.
+    pub(super) fn release_buffer(&mut self) {
+        self.data.release_buffer();
     }
 
     /// Syncs the index, if a commit was not synced.

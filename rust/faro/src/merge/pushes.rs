@@ -216,22 +216,28 @@ impl Merge {
         }
         state.pushes += 1;
         Ok(Begun::Open(Box::new(Push {
-            number: state.pushes,
-            producer,
-            intake: Intake::new(self.shared.limits.clone()),
-            waiting: Vec::new(),
-            is_over: false,
             shared: self.shared.clone(),
+            own: Pushing {
+                number: state.pushes,
+                producer,
+                intake: Intake::new(self.shared.limits.clone()),
+                waiting: Vec::new(),
+                is_over: false,
+            },
         })))
     }
 
-    /// Ends the open region, so that followers see what was merged so far (MRG-10).
+    /// Ends the open region, so that followers see what was merged so far (MRG-10). If no push appends, this also gives
+    /// the memory for appending back, up to 512 KiB: call it for merges that wait long for the next push.
     ///
     /// # Errors
     /// `io`; `invalid-argument` after `finalize`, `close` or `remove`.
     pub fn flush(&self) -> Result<()> {
         let mut state = self.shared.lock();
-        state.open_file()?.end_region()
+        let file = state.open_file()?;
+        file.end_region()?;
+        file.release_buffer();
+        Ok(())
     }
 
     /// Ends the open region and finishes the file. Pushes that are open are late from now on. If it fails, the file
@@ -308,20 +314,25 @@ impl State {
 
 /// A push of one fragment of a producer. Dropping it gives it up.
 pub struct Push {
+    shared: Arc<Shared>,
+    own: Pushing,
+}
+
+/// What a push has for itself.
+struct Pushing {
     number: u64,
     producer: u64,
     intake: Intake,
     /// The bytes that have waited for the turn.
     waiting: Vec<u8>,
     is_over: bool,
-    shared: Arc<Shared>,
 }
 
 impl fmt::Debug for Push {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Push")
-            .field("producer", &self.producer)
-            .field("is_over", &self.is_over)
+            .field("producer", &self.own.producer)
+            .field("is_over", &self.own.is_over)
             .finish_non_exhaustive()
     }
 }
@@ -333,22 +344,22 @@ impl Push {
     /// The faults of FRG-4 and MRG-7, in the role `fragment`; `io`. The push is over then. `invalid-argument` for a push
     /// that is over.
     pub fn write(&mut self, bytes: &[u8]) -> Result<Option<Outcome>> {
-        self.check_open()?;
-        let shared = self.shared.clone();
+        let Push { shared, own } = self;
+        own.check_open()?;
         let mut state = shared.lock();
         if state.is_over {
-            return Ok(Some(self.ends(&mut state, Outcome::Late)));
+            return Ok(Some(own.ends(&mut state, Outcome::Late)));
         }
-        if state.turn.is_some_and(|turn| turn != self.number) {
+        if state.turn.is_some_and(|turn| turn != own.number) {
             let room = shared.max_waiting.saturating_sub(state.waiting);
             if bytes.len() as u64 > room {
-                return Ok(Some(self.ends(&mut state, Outcome::Collision)));
+                return Ok(Some(own.ends(&mut state, Outcome::Collision)));
             }
             state.waiting += bytes.len() as u64;
-            self.waiting.extend_from_slice(bytes);
+            own.waiting.extend_from_slice(bytes);
             return Ok(None);
         }
-        self.append(&mut state, bytes)
+        own.append(shared, &mut state, bytes)
     }
 
     /// Ends the fragment, and commits the push.
@@ -357,22 +368,22 @@ impl Push {
     /// As [`Push::write`]; `truncated` for a fragment without its end. An `io` error of ending the region does not undo
     /// the push, which is in the open region then (MRG-9).
     pub fn commit(&mut self) -> Result<Outcome> {
-        self.check_open()?;
-        let shared = self.shared.clone();
+        let Push { shared, own } = self;
+        own.check_open()?;
         let mut state = shared.lock();
         if state.is_over {
-            return Ok(self.ends(&mut state, Outcome::Late));
+            return Ok(own.ends(&mut state, Outcome::Late));
         }
-        if state.turn.is_some_and(|turn| turn != self.number) {
-            return Ok(self.ends(&mut state, Outcome::Collision));
+        if state.turn.is_some_and(|turn| turn != own.number) {
+            return Ok(own.ends(&mut state, Outcome::Collision));
         }
-        if let Some(refused) = self.append(&mut state, &[])? {
+        if let Some(refused) = own.append(shared, &mut state, &[])? {
             return Ok(refused);
         }
-        let last = match self.intake.check_ended() {
+        let last = match own.intake.check_ended() {
             Ok(end) => end.last,
             Err(error) => {
-                self.ends(&mut state, Outcome::Late);
+                own.ends(&mut state, Outcome::Late);
                 return Err(error);
             }
         };
@@ -380,19 +391,26 @@ impl Push {
         let is_new = file.commit_push(last);
         let is_full = is_new && file.open_bytes() >= shared.chunk_size;
         let ended = if is_full { file.end_region() } else { Ok(()) };
-        self.ends(&mut state, Outcome::Merged);
+        own.ends(&mut state, Outcome::Merged);
         ended?;
         Ok(if is_new { Outcome::Merged } else { Outcome::Duplicate })
     }
 
     /// Gives the push up: nothing of it stays.
     pub fn abort(&mut self) {
-        if !self.is_over {
-            let shared = self.shared.clone();
-            self.ends(&mut shared.lock(), Outcome::Late);
+        if !self.own.is_over {
+            self.own.ends(&mut self.shared.lock(), Outcome::Late);
         }
     }
+}
 
+impl Drop for Push {
+    fn drop(&mut self) {
+        self.abort();
+    }
+}
+
+impl Pushing {
     fn check_open(&self) -> Result<()> {
         match self.is_over {
             true => Err(Error::argument("a push that is open", "one that is over")),
@@ -401,17 +419,16 @@ impl Push {
     }
 
     /// Appends what has waited, and then these bytes. With an outcome or an error the push is over.
-    fn append(&mut self, state: &mut State, bytes: &[u8]) -> Result<Option<Outcome>> {
+    fn append(&mut self, shared: &Shared, state: &mut State, bytes: &[u8]) -> Result<Option<Outcome>> {
         if state.turn.is_none() {
             state.turn = Some(self.number);
             state.open_file()?.begin_push();
         }
         let waiting = std::mem::take(&mut self.waiting);
         state.waiting -= waiting.len() as u64;
-        let shared = self.shared.clone();
         let file = state.open_file()?;
-        let taken = self.take(&shared, file, &waiting).and_then(|refused| match refused {
-            None => self.take(&shared, file, bytes),
+        let taken = self.take(shared, file, &waiting).and_then(|refused| match refused {
+            None => self.take(shared, file, bytes),
             refused => Ok(refused),
         });
         match taken {
@@ -475,12 +492,6 @@ impl Push {
             found,
         )
         .in_fragment())
-    }
-}
-
-impl Drop for Push {
-    fn drop(&mut self) {
-        self.abort();
     }
 }
 

@@ -22,7 +22,7 @@ mod object_file;
 mod output_file;
 mod pieces;
 pub(crate) mod publishing;
-mod reserve;
+pub(crate) mod reserve;
 #[cfg(feature = "tokio")]
 mod runtime;
 mod stored_file;

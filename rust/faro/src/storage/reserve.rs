@@ -5,7 +5,7 @@
 /// Reserves space on the device for bytes of a file without changing its size. After a failure other than
 /// `Unsupported`, part of it may be reserved.
 #[cfg(target_os = "linux")]
-pub(super) fn reserve_space(file: &std::fs::File, offset: u64, length: u64) -> std::io::Result<()> {
+pub(crate) fn reserve_space(file: &std::fs::File, offset: u64, length: u64) -> std::io::Result<()> {
     use std::os::fd::AsRawFd;
     let (Ok(offset), Ok(length)) = (i64::try_from(offset), i64::try_from(length)) else {
         return Err(std::io::ErrorKind::Unsupported.into());
@@ -21,6 +21,6 @@ pub(super) fn reserve_space(file: &std::fs::File, offset: u64, length: u64) -> s
 
 /// Other systems have no such call.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn reserve_space(_file: &std::fs::File, _offset: u64, _length: u64) -> std::io::Result<()> {
+pub(crate) fn reserve_space(_file: &std::fs::File, _offset: u64, _length: u64) -> std::io::Result<()> {
     Err(std::io::ErrorKind::Unsupported.into())
 }

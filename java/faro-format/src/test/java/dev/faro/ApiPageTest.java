@@ -45,6 +45,7 @@ class ApiPageTest {
             Map.entry("LocalFile", Set.of("name", "of", "read", "size")),
             Map.entry("MemoryFile", Set.of("name", "read", "readBytes", "size")),
             Map.entry("MemoryDestination", Set.of("create", "taken")),
+            Map.entry("PushPlan", Set.of("firstPartition", "largestPartition", "pushSize")),
             Map.entry("RangeRead", Set.of("next", "offset", "target")),
             Map.entry("Region", Set.of("dataEnd", "dataOffset", "firstBlock", "isForAll", "isMember", "nextMember",
                     "partitionOf", "sequence", "sharedCount", "sharedEnd", "sharedFirstBlock", "sharedStart",

@@ -25,6 +25,7 @@ public final class Main {
             case "write" -> WriteCases::runs;
             case "read" -> ReadCases::runs;
             case "scheduler" -> SchedulerCases::runs;
+            case "merge" -> MergeCases::runs;
             case "tiny-outputs" -> TinyOutputsCases::runs;
             case "growth" -> GrowthCases::runs;
             default -> throw new Arguments.Wrong("no part " + name + " in Java");

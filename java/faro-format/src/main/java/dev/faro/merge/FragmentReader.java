@@ -55,7 +55,7 @@ public final class FragmentReader implements Closeable {
         if (!left.hasRemaining() && !fill()) {
             return false;
         }
-        intake = new Intake(limits);
+        intake = new Intake(limits, intake == null ? null : intake.giveBuffer());
         next(Intake.Part.HEADER);
         return true;
     }

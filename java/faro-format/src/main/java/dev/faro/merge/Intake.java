@@ -35,6 +35,10 @@ final class Intake {
     /** The payload of the end block: length, blocks, flags (FRG-3). */
     private static final int END_SIZE = 16;
     private static final int NO_NUMBER = -1;
+    /** The buffer for parts that arrive in pieces begins with this many bytes; what is kept for another use has at most the other number. */
+    private static final int LEAST_CARRY = 4 << 10;
+    private static final int MOST_KEPT = 1 << 20;
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0).order(ByteOrder.LITTLE_ENDIAN);
 
     /** What a part of a fragment is. */
     enum Part {
@@ -46,7 +50,7 @@ final class Intake {
     private final Bytes source = new Bytes();
     private final Known known = new Known();
     /** The bytes of a part that has not arrived whole, or of the part that was returned last. */
-    private ByteBuffer carry = allocate(256);
+    private ByteBuffer carry;
     private int carried;
     private boolean used;
     private long at;
@@ -59,8 +63,21 @@ final class Intake {
     private boolean ended;
     private boolean last;
 
-    Intake(Limits limits) {
+    /**
+     * Makes the checks of one fragment.
+     *
+     * @param spare what {@link #giveBuffer} of another one returned, or null
+     */
+    Intake(Limits limits, ByteBuffer spare) {
         this.limits = limits;
+        this.carry = spare == null ? NOTHING : spare;
+    }
+
+    /** The buffer for another intake, or null if there is none worth keeping. This one is not used after that. */
+    ByteBuffer giveBuffer() {
+        ByteBuffer own = carry;
+        carry = NOTHING;
+        return own.capacity() == 0 || own.capacity() > MOST_KEPT ? null : own;
     }
 
     /** The bytes of the current part, at their place in the fragment. */
@@ -184,16 +201,21 @@ final class Intake {
     }
 
     private Part nextHeader(ByteBuffer input) throws FaroException {
-        if (!carryUntil(FileHeader.SIZE, input)) {
+        boolean direct = carried == 0 && input.remaining() >= FileHeader.SIZE;
+        if (!direct && !carryUntil(FileHeader.SIZE, input)) {
             return null;
         }
-        FileHeader found = HeaderBytes.parse(carry.slice(0, FileHeader.SIZE).order(ByteOrder.LITTLE_ENDIAN), fragment);
+        ByteBuffer bytes = direct ? input.slice(input.position(), FileHeader.SIZE) : carry.slice(0, FileHeader.SIZE);
+        FileHeader found = HeaderBytes.parse(bytes.order(ByteOrder.LITTLE_ENDIAN), fragment);
         HeaderBytes.checkKind(found, FileKind.FRAGMENT, fragment);
         HeaderBytes.checkOfFragment(found, fragment);
         header = found;
         blocks = BlockReader.ofExtents(fragment, found.fileId(), limits, true, source)
                 .with(found.hasDictionaries() ? known : null);
-        used = true;
+        if (direct) {
+            input.position(input.position() + FileHeader.SIZE);
+        }
+        used = !direct;
         at = FileHeader.SIZE;
         return Part.HEADER;
     }
@@ -238,7 +260,7 @@ final class Intake {
         int taken = Math.min(Math.max(0, size - carried), input.remaining());
         // Memory is taken only for bytes that have arrived.
         if (carried + taken > carry.capacity()) {
-            int capacity = (int) Math.min(Integer.MAX_VALUE - 8L, Math.max(carried + taken, 2L * carry.capacity()));
+            int capacity = (int) Math.min(Integer.MAX_VALUE - 8L, Math.max(Math.max(carried + taken, LEAST_CARRY), 2L * carry.capacity()));
             carry = allocate(capacity).put(0, carry, 0, carried);
         }
         carry.put(carried, input, input.position(), taken);

@@ -33,6 +33,8 @@ public final class Merge implements Closeable {
     private boolean over;
     private Push turn;
     private long waiting;
+    /** The buffer of an intake that is done, or null. */
+    private ByteBuffer spare;
 
     /**
      * The answer of {@link #begin}.
@@ -41,6 +43,8 @@ public final class Merge implements Closeable {
      * @param refused why it is refused: {@link Outcome#LATE} or {@link Outcome#STALE}; null if it is not
      */
     public record Begun(Push push, Outcome refused) {}
+
+    private final Turns turns = new Turns();
 
     private Merge(MergedFile file, Path data, Path index, MergeOptions options) {
         this.file = file;
@@ -109,8 +113,12 @@ public final class Merge implements Closeable {
         if (over) {
             return new Begun(null, Outcome.LATE);
         }
-        return generation == header.attempt() ? new Begun(new Push(new Turns(), producer, new Intake(options.limits)), null)
-                : new Begun(null, Outcome.STALE);
+        if (generation != header.attempt()) {
+            return new Begun(null, Outcome.STALE);
+        }
+        Intake intake = new Intake(options.limits, spare);
+        spare = null;
+        return new Begun(new Push(turns, producer, intake), null);
     }
 
     /**
@@ -228,7 +236,7 @@ public final class Merge implements Closeable {
         if (turn != null && turn != push) {
             return ends(push, Outcome.COLLISION);
         }
-        Outcome refused = append(push, ByteBuffer.allocate(0));
+        Outcome refused = append(push, Push.NOTHING);
         if (refused != null) {
             return refused;
         }
@@ -276,6 +284,8 @@ public final class Merge implements Closeable {
     private Outcome ends(Push push, Outcome outcome) {
         waiting -= push.takeWaiting().remaining();
         push.isOver();
+        ByteBuffer buffer = push.intake().giveBuffer();
+        spare = buffer == null ? spare : buffer;
         if (turn == push) {
             turn = null;
             if (file != null) {

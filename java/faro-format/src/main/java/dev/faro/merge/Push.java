@@ -12,6 +12,9 @@ import java.util.Arrays;
 
 /** A push of one fragment of a producer (MRG-5). For one thread; closing it gives it up, unless it was committed. */
 public final class Push implements Closeable {
+    /** No bytes. */
+    static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
     private final Turns turns;
     private final long producer;
     private final Intake intake;
@@ -94,9 +97,9 @@ public final class Push implements Closeable {
     }
 
     ByteBuffer takeWaiting() {
-        byte[] bytes = waiting == null ? new byte[0] : waiting.toByteArray();
+        ByteBuffer bytes = waiting == null ? NOTHING : ByteBuffer.wrap(waiting.toByteArray());
         waiting = null;
-        return ByteBuffer.wrap(bytes);
+        return bytes;
     }
 
     /** MRG-7 for bytes of the fragment. */
