@@ -1,7 +1,8 @@
 """From real data to shuffle files and back: see `make demo`.
 
 Packs TPC-H lineitem in Rust, reads half of the partitions in Java and half in Python, compares counts and sums with those that DuckDB
-computes from the original, then damages one byte and shows that all three report the same code at the same offset.
+computes from the original. Then does the same with 64 outputs, each of a part of the rows, merged in one file. Last it damages one byte
+and shows that all three report the same code at the same offset.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import duckdb
@@ -20,6 +22,7 @@ from faro_format.key import partition_columns
 ROOT = Path(__file__).resolve().parent.parent
 FARO = ROOT / "rust/target/release/faro"
 PARTITIONS = 64
+PRODUCERS = 64
 
 
 def run(title: str, command: list[str | Path], *, allowed: tuple[int, ...] = (0,)) -> str:
@@ -79,6 +82,48 @@ def expected(source: Path) -> dict[int, list[int]]:
     return {p: list(sums) for p, *sums in rows}
 
 
+def pack(inputs: list[Path], to: Path) -> None:
+    """Pack one input, or one after another into a folder, each as the output of a producer of its own."""
+    title = "pack (Rust, Zstandard, 64 MiB of memory)" if len(inputs) == 1 else f"pack {len(inputs)} parts (Rust, LZ4)"
+    codec = "zstd" if len(inputs) == 1 else "lz4"
+    options = ["--by", "l_orderkey", "--partitions", str(PARTITIONS), "--memory", "64MiB", "--codec", codec, "--force"]
+    run(title, [FARO, "pack", *inputs, "-o", to, *options])
+
+
+def split(source: Path, folder: Path) -> list[Path]:
+    """The rows in parts of about the same size, each with the header line."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    parts = [folder / f"part-{number:02}.csv" for number in range(PRODUCERS)]
+    size = source.stat().st_size
+    with source.open("rb") as rows:
+        header = rows.readline()
+        for number, part in enumerate(parts):
+            end = size * (number + 1) // PRODUCERS
+            with part.open("wb") as to:
+                to.write(header)
+                # No field of lineitem has a line end in it.
+                to.write(rows.read(max(end - rows.tell(), 0)) + rows.readline())
+    return parts
+
+
+def read_back(base: Path) -> dict[int, list[int]]:
+    """Per partition: rows and sums as in `expected`, half of them by Java and half by Python."""
+    half = PARTITIONS // 2
+    lines = run(f"read partitions 0 to {half - 1} (Java)", [*java(), "demo/SumPartitions.java", base, "0", str(half)])
+    lines += run(
+        f"read partitions {half} to {PARTITIONS - 1} (Python)",
+        [sys.executable, "demo/sum_partitions.py", base, str(half), str(PARTITIONS)],
+    )
+    return {int(p): [int(v) for v in sums] for p, *sums in (line.split() for line in lines.splitlines())}
+
+
+def extents(merged: Path) -> int:
+    """In how many places of a merged file one partition has blocks, at most."""
+    ranges = json.loads(run("layout", [FARO, "layout", merged, "--json"]))["ranges"]
+    return max(Counter(one["partition"] for one in ranges if one["what"] == "own-extent").values())
+
+
 def compare(wanted: dict[int, list[int]], found: dict[int, list[int]]) -> int:
     """How many partitions differ; each is printed."""
     wrong = 0
@@ -102,6 +147,25 @@ def flip(base: Path, damaged: Path) -> int:
     return offset
 
 
+def merge(source: Path, folder: Path, wanted: dict[int, list[int]]) -> tuple[Path, int, int]:
+    """Pack and merge the rows as outputs of many producers, and read them back.
+
+    Returns the merged output, in how many places a partition has blocks there, and how many partitions differ.
+    """
+    maps, merged = folder / "maps", folder / "merged"
+    shutil.rmtree(maps, ignore_errors=True)
+    maps.mkdir()
+    parts = split(source, folder / "parts")
+    pack(parts, maps)
+    shutil.rmtree(folder / "parts")
+    outputs = sorted(maps.glob("*.index"))
+    for suffix in (".data", ".index"):
+        Path(f"{merged}{suffix}").unlink(missing_ok=True)
+    run(f"merge {len(outputs)} outputs (Rust)", [FARO, "merge", merged, *outputs])
+    run("check the merged file against them", [FARO, "check", merged, "--originals", *outputs])
+    return merged, extents(merged), compare(wanted, read_back(merged))
+
+
 def main() -> int:
     """Run the demo. Returns 1 if anything differs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -113,38 +177,17 @@ def main() -> int:
 
     print("Real data in")
     source = generate(folder, args.scale)
-    run(
-        "pack (Rust, Zstandard, 64 MiB of memory)",
-        [
-            FARO,
-            "pack",
-            source,
-            "-o",
-            base,
-            "--by",
-            "l_orderkey",
-            "--partitions",
-            str(PARTITIONS),
-            "--memory",
-            "64MiB",
-            "--codec",
-            "zstd",
-            "--force",
-        ],
-    )
+    pack([source], base)
     regions = json.loads(run("info", [FARO, "info", base, "--json"]))["regions"]["count"]
     wanted = expected(source)
 
     print("Checked out")
-    half = PARTITIONS // 2
-    lines = run(f"read partitions 0 to {half - 1} (Java)", [*java(), "demo/SumPartitions.java", base, "0", str(half)])
-    lines += run(
-        f"read partitions {half} to {PARTITIONS - 1} (Python)",
-        [sys.executable, "demo/sum_partitions.py", base, str(half), str(PARTITIONS)],
-    )
-    found = {int(p): [int(v) for v in sums] for p, *sums in (line.split() for line in lines.splitlines())}
+    found = read_back(base)
     wrong = compare(wanted, found)
     run("draw the layout", [FARO, "layout", base, "--svg", folder / "layout.svg"])
+
+    print(f"{PRODUCERS} outputs merged")
+    merged, places_each, wrong_merged = merge(source, folder, wanted)
 
     print("One bit flipped")
     damaged = folder / "damaged"
@@ -163,12 +206,13 @@ def main() -> int:
     print(f"""
 {rows:,} rows, {os.path.getsize(source):,} bytes of CSV -> {size:,} bytes in {regions} regions
 {PARTITIONS - wrong} of {PARTITIONS} partitions agree with DuckDB in count, sum of quantity and sum of extended price
+{PARTITIONS - wrong_merged} of {PARTITIONS} agree in {merged.relative_to(ROOT)} too, where the {PRODUCERS} pieces of a partition are in at most {places_each} places
 bit flipped in byte {offset:,}:""")
     for name, verdict in verdicts.items():
         print(f"  {name:<8} {verdict.get('code')} at {verdict.get('offset')}")
     print(f"picture: {(folder / 'layout.svg').relative_to(ROOT)}")
     agreed = len(places) == 1 and None not in next(iter(places))
-    if wrong or not agreed or regions < 2:
+    if wrong or wrong_merged or not agreed or regions < 2:
         print("demo: FAILED", file=sys.stderr)
         return 1
     print("demo: everything agrees")

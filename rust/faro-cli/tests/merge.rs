@@ -89,6 +89,22 @@ fn a_file_for_each_range_of_partitions() {
 }
 
 #[test]
+fn properties_that_all_have_are_kept() {
+    let folder = Folder::new();
+    for (number, header) in ["k,v", "k,v", "k,w"].iter().enumerate() {
+        folder.write("in.csv", format!("{header}\n{number},x\n"));
+        let (name, number) = (format!("map-{number}"), number.to_string());
+        folder.ok(&["pack", "in.csv", "-o", &name, "--by", "k", "--producer", &number]);
+    }
+    folder.ok(&["merge", "same", "map-0", "map-1"]);
+    assert_eq!(sorted(&folder.text(&["cat", "same", "--all"])), ["0,x", "1,x", "k,v"]);
+    folder.ok(&["merge", "differ", "map-0", "map-1", "map-2"]);
+    let properties = &folder.json(&["info", "differ", "--json"])["properties"];
+    assert_eq!(properties["faro.pack.format"], "csv");
+    assert_eq!(properties["faro.pack.header"], serde_json::Value::Null);
+}
+
+#[test]
 fn a_merge_goes_on() {
     let folder = packed(&[]);
     folder.ok(&["merge", "merged", "map-0", "map-1"]);

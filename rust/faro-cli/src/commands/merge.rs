@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use faro::merge::{Begun, Merge, MergeOptions, MergeSummary, Outcome as Pushed};
+use faro::merge::{Begun, Merge, MergeOptions, MergeSummary, Outcome as Pushed, Push};
 use faro::{Files, Reader, ReaderOptions};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -22,7 +23,7 @@ use crate::{progress, signals, units};
 Every block is checked, and copied as it is stored. The blocks of a partition come together, in the order in which the \
 outputs are named. The merged file says for each block which producer and attempt it is of, so that readers can tell \
 what it has. Each output must have another producer (`faro pack --producer`); outputs and merged file have the same \
-partitions, and the same framing.
+partitions, and the same framing. Properties that all outputs have alike are kept.
 
 A merge that was interrupted goes on with --resume: what it has already is not copied again.
 
@@ -143,7 +144,7 @@ pub(crate) fn run(args: &MergeArgs, out: &mut Out) -> Outcome {
         return out.json(&serde_json::json!({ "outputs": sources.len(), "merged": reports }));
     }
     for report in &reports {
-        let name = escape(&report.index);
+        let name = format!("{}, {}", escape(&report.data), escape(&report.index));
         let again = match report.duplicates {
             0 => String::new(),
             count => format!(", {} there before", units::plural(count, "fragment")),
@@ -237,6 +238,7 @@ fn merge(args: &MergeArgs, name: &Path, range: Range<u32>, sources: &[Source], b
         .chunk_size(args.chunk_size)
         .schema(first.reader.schema_message().map(<[u8]>::to_vec))
         .dictionaries(sources.iter().any(|source| source.reader.header().has_dictionaries()))
+        .properties(common_properties(sources))
         .created_by(Some(format!("faro {}", env!("CARGO_PKG_VERSION"))));
     let merge = match args.resume {
         true => Merge::resume(name, options)?,
@@ -269,39 +271,83 @@ fn merge(args: &MergeArgs, name: &Path, range: Range<u32>, sources: &[Source], b
     }
 }
 
+/// The properties that are the same in all outputs. Those of `pack` say how `cat` prints the records.
+fn common_properties(sources: &[Source]) -> BTreeMap<String, String> {
+    let of = |source: &Source| -> BTreeMap<String, String> {
+        let properties = source.reader.footer().properties.iter();
+        properties
+            .map(|property| (property.key.clone(), property.value.clone()))
+            .collect()
+    };
+    let mut sources = sources.iter().map(of);
+    let mut common = sources.next().unwrap_or_default();
+    for properties in sources {
+        common.retain(|key, value| properties.get(key) == Some(value));
+    }
+    common
+}
+
 /// Pushes every block of the partitions, partition by partition.
 fn fill(merge: &Merge, range: Range<u32>, sources: &[Source], bar: &ProgressBar) -> Outcome<(MergeSummary, u64)> {
-    let mut fragment = Vec::new();
     let mut duplicates = 0;
     for partition in range {
         for source in sources {
             if signals::interrupted() {
                 return Err(Failure::Interrupted);
             }
-            fragment.clear();
-            if source
-                .reader
-                .fragment(partition..partition + 1, None, &mut fragment)?
-                .is_none()
-            {
-                continue;
+            match push(merge, partition, source, bar)? {
+                None | Some(Pushed::Merged) => {}
+                Some(Pushed::Duplicate) => duplicates += 1,
+                Some(outcome) => return Err(Failure::usage(format!("{}: {outcome}", source.name.display()))),
             }
-            let producer = source.reader.header().producer;
-            let refused = |outcome: Pushed| Failure::usage(format!("{}: {outcome}", source.name.display()));
-            let mut push = match merge.begin(producer, merge.header().attempt)? {
-                Begun::Open(push) => push,
-                Begun::Refused(outcome) => return Err(refused(outcome)),
-            };
-            if let Some(outcome) = push.write(&fragment)? {
-                return Err(refused(outcome));
-            }
-            match push.commit()? {
-                Pushed::Merged => {}
-                Pushed::Duplicate => duplicates += 1,
-                outcome => return Err(refused(outcome)),
-            }
-            bar.inc(fragment.len() as u64);
         }
     }
     Ok((merge.finalize()?, duplicates))
+}
+
+/// Pushes the blocks of one partition of an output. None if it has none.
+fn push(merge: &Merge, partition: u32, source: &Source, bar: &ProgressBar) -> Outcome<Option<Pushed>> {
+    let producer = source.reader.header().producer;
+    let mut push = match merge.begin(producer, merge.header().attempt)? {
+        Begun::Open(push) => push,
+        Begun::Refused(outcome) => return Ok(Some(outcome)),
+    };
+    let mut to = Pushing {
+        push: &mut push,
+        bar,
+        stopped: None,
+    };
+    let fragment = source.reader.fragment(partition..partition + 1, None, &mut to);
+    match to.stopped {
+        Some(stopped) => return Ok(stopped.map(Some)?),
+        None if fragment?.is_none() => return Ok(None),
+        None => {}
+    }
+    Ok(Some(push.commit()?))
+}
+
+/// Writes a fragment to a push.
+struct Pushing<'a> {
+    push: &'a mut Push,
+    bar: &'a ProgressBar,
+    /// Why the push is over.
+    stopped: Option<faro::Result<Pushed>>,
+}
+
+impl io::Write for Pushing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stopped = match self.push.write(bytes) {
+            Ok(None) => {
+                self.bar.inc(bytes.len() as u64);
+                return Ok(bytes.len());
+            }
+            Ok(Some(outcome)) => Some(Ok(outcome)),
+            Err(error) => Some(Err(error)),
+        };
+        Err(io::Error::other("the push is over"))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
