@@ -213,7 +213,7 @@ def _merge(results: Results) -> Verdict:
 
 
 def _merge_spark(results: Results) -> Verdict:
-    """Speed decides. What the index takes for each run is said beside it."""
+    """Speed decides. The verdict also has the index bytes of each push."""
     met, told = decide(cells(results, JAVA, SPARK, "merge", 1.0))
     each = []
     for language, subject in (JAVA, SPARK):

@@ -184,7 +184,7 @@ def test_tiny_outputs_are_held_to_their_time() -> None:
 
 def test_merging_is_held_to_a_copy_and_to_spark() -> None:
     def found(rust: float, java: float) -> dict[str, dict[str, str]]:
-        times = {("rust", "faro"): rust, ("rust", "read-crc-write"): 1.0, ("java", "faro"): java, ("java", "spark"): 1.0}
+        times = {("rust", "faro"): rust, ("rust", "read-crc-write"): 1, ("java", "faro"): java, ("java", "spark"): 1}
         lines = [
             line(*subject, [seconds] * 3, part="merge", figures={"index_bytes_each": 32.5}, block_bytes=10_000)
             for subject, seconds in times.items()
