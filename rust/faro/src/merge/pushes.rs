@@ -497,35 +497,35 @@ impl Pushing {
 
 /// The checks of MRG-7 after check 4 of FRG-4.
 fn check_header(header: &FileHeader, producer: u64, of_file: &FileHeader) -> Result<()> {
-    let mismatch = |holds: bool, at: usize, expected: String, found: String| match holds {
-        true => Ok(()),
-        false => Err(Error::at(ErrorCode::MismatchedPair, at as u64, expected, found).in_fragment()),
+    let mismatch = |at: usize, expected: String, found: String| {
+        Err(Error::at(ErrorCode::MismatchedPair, at as u64, expected, found).in_fragment())
     };
-    mismatch(
-        header.producer == producer,
-        field::PRODUCER,
-        format!("producer {producer}, which pushes"),
-        header.producer.to_string(),
-    )?;
-    mismatch(
-        header.framing == of_file.framing,
-        field::FRAMING,
-        format!("framing {}, as in the merged file", of_file.framing.as_str()),
-        header.framing.as_str().to_string(),
-    )?;
+    if header.producer != producer {
+        let expected = format!("producer {producer}, which pushes");
+        return mismatch(field::PRODUCER, expected, header.producer.to_string());
+    }
+    if header.framing != of_file.framing {
+        let expected = format!("framing {}, as in the merged file", of_file.framing.as_str());
+        return mismatch(field::FRAMING, expected, header.framing.as_str().to_string());
+    }
     let (own, all) = (header.partitions(), of_file.partitions());
-    mismatch(
-        own.start >= all.start && own.end <= all.end,
-        field::FIRST_PARTITION,
-        format!("partitions from {} on and below {}", all.start, all.end),
-        format!("{} to {}", own.start, own.end),
-    )?;
-    mismatch(
-        of_file.has_dictionaries() || !header.has_dictionaries(),
-        field::READER_FEATURES,
-        "no dictionaries, as in the merged file".into(),
-        "the reader feature dictionaries".into(),
-    )
+    if own.start < all.start || own.end > all.end {
+        let expected = format!("partitions from {} on and below {}", all.start, all.end);
+        return mismatch(
+            field::FIRST_PARTITION,
+            expected,
+            format!("{} to {}", own.start, own.end),
+        );
+    }
+    if header.has_dictionaries() && !of_file.has_dictionaries() {
+        let expected = "no dictionaries, as in the merged file".into();
+        return mismatch(
+            field::READER_FEATURES,
+            expected,
+            "the reader feature dictionaries".into(),
+        );
+    }
+    Ok(())
 }
 
 fn check_schema(schema: Option<&[u8]>, of_file: Option<&[u8]>) -> Result<()> {
