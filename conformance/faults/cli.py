@@ -19,20 +19,21 @@ from faults.findings import Findings
 from faults.kills import Kills
 from faults.limits import Limits
 from faults.mending import MendingSweep
+from faults.merging import MergingSweep
 from faults.places import Places
 from faults.reading import ReadingSweep
 from faults.reference import NoReferenceError
 from faults.writing import WritingSweep, variants
 
-PARTS = ("kills", "writing", "repair", "limits", "reading", "places")
+PARTS = ("kills", "writing", "merging", "repair", "limits", "reading", "places")
 # The default share of the trials in a run of all parts: all of them take minutes.
 DEFAULT_SHARE = 0.03
 DEFAULT_KILLS = 15
 
 _EPILOG = """\
-Parts: kills (SIGKILL of a writer at random moments); writing, repair, reading (each of their system calls fails, and
-files shrink and change while they are read); limits (RLIMIT_FSIZE, a full tmpfs); places (something else in place of a
-file).
+Parts: kills (SIGKILL of a writer at random moments); writing, merging, repair, reading (each of their system calls
+fails, and files shrink and change while they are read); limits (RLIMIT_FSIZE, a full tmpfs); places (something else in
+place of a file).
 
 exit codes: as of conformance/run
 """
@@ -106,6 +107,8 @@ def _run(
 ) -> None:
     if part == "kills":
         Kills(crew, member, findings).run(options.kills, rng)
+    if part == "merging":
+        MergingSweep(crew, member, findings).run(rng, options.share)
     if part == "limits":
         Limits(crew, member, findings).run(rng, options.share)
     if part == "reading":

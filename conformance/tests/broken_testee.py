@@ -18,6 +18,7 @@ sys.path.insert(0, str(_REPO / "python"))
 faro: Any = importlib.import_module("faro_format")
 output_file: Any = importlib.import_module("faro_format._storage.output_file")
 
+merged_file: Any = importlib.import_module("faro_format.merge._merged_file")
 output_files: Any = importlib.import_module("faro_format._writer.output_files")
 
 _append = output_file.OutputFile.append
@@ -78,6 +79,8 @@ def main() -> None:
         replace(faro.Writer, "_guarded", forgetful)
     elif kind == "leftovers":
         replace(output_files.OutputFiles, "discard", output_files.OutputFiles.close)
+    elif kind == "keeps-refused":
+        replace(merged_file.MergedFile, "give_up_push", lambda _: None)
     elif kind == "trusting":
         replace(faro, "Reader", trusting)
     else:

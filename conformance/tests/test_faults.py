@@ -52,6 +52,19 @@ def test_broken_writers(
     assert what in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        ("short-writes", "files differ"),
+        ("message-first", "and it had begun"),
+        ("keeps-refused", "checks: error"),
+    ],
+)
+def test_broken_merges(shim: Path, capsys: pytest.CaptureFixture[str], kind: str, what: str) -> None:
+    assert run(shim, kind, "merging", "--share", "0.1") == 1
+    assert what in capsys.readouterr().out
+
+
 def test_a_reader_that_does_not_verify(shim: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(shim, "trusting", "reading", "--share", "0.2") == 1
     assert "wrong content is delivered as right" in capsys.readouterr().out

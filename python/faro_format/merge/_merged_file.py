@@ -100,21 +100,18 @@ class MergedFile:
     ) -> MergedFile:
         """Create both files, with their headers and the schema (MRG-4)."""
         data, index = OutputFile(data_path, "data", None), OutputFile(index_path, "index", None)
-        made: list[OutputFile] = []
         try:
-            for file in (data, index):
-                file.create()
-                made.append(file)
+            data.create()
+            index.create()
             start = header._encode()
             if schema is not None:
                 start += encode_metadata(header._seed, KIND_SCHEMA, 0, build_schema(schema))
             data.append([header._with_kind(FileKind.DATA)._encode()])
             index.append([start])
         except BaseException:
-            for file in made:
+            for file in (data, index):
                 with contextlib.suppress(FaroError):
                     file.remove()
-            for file in (data, index):
                 file.close()
             raise
         committed = Committed(HEADER_SIZE, index.position, int(schema is not None))
