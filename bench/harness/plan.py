@@ -137,6 +137,10 @@ REPETITIONS = {"tiny-outputs": 15}
 """For parts in which the program's own number is too small: a pass may be disturbed for a second."""
 
 
+WHOLE = {("merge", "rust"): ("--whole-shuffle",)}
+"""Options of parts that are run whole."""
+
+
 def short(sizes: Sizes) -> Iterator[Step]:
     """The main cells, which show most targets: a machine can be added in less than 15 minutes."""
     cells = [*_text("none")]
@@ -168,8 +172,9 @@ def short(sizes: Sizes) -> Iterator[Step]:
 
 
 def _single(part: str, sizes: Sizes, *languages: str) -> Iterator[Step]:
-    repetitions, more = (REPETITIONS.get(part), ()) if sizes.growth else (None, ("--quick",))
+    repetitions = REPETITIONS.get(part) if sizes.growth else None
     for language in languages:
+        more = WHOLE.get((part, language), ()) if sizes.growth else ("--quick",)
         yield Step(part, (Call(language, part, (), repetitions, None, more),))
 
 

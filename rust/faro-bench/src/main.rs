@@ -11,6 +11,7 @@ mod index;
 mod memory;
 mod merge;
 mod outcome;
+mod page_cache;
 mod read;
 mod results;
 mod rounds;

@@ -15,6 +15,10 @@ const APART: u64 = 1 << 20;
 /// Bytes that each consumer reads from each producer's file.
 const EXTENT: u64 = 10 << 10;
 
+/// Bytes of a block that is pushed, and of a chunk of a merged file.
+const PUSHED_BLOCK: u64 = 10_000;
+const CHUNK: u64 = 2 << 20;
+
 /// The position of the disk's head, and the time that it has worked.
 #[derive(Default)]
 struct Disk {
@@ -52,6 +56,21 @@ impl Disk {
     }
 }
 
+/// Push-merge: each consumer reads its merged file in chunks, and they take turns.
+fn merged(producers: u64, consumers: u64, block: u64) -> Disk {
+    let mut disk = Disk::default();
+    let partition = producers * block;
+    let file = partition + APART;
+    let who = shuffled(consumers);
+    for chunk in 0..partition.div_ceil(CHUNK) {
+        for consumer in &who {
+            let begin = chunk * CHUNK;
+            disk.read(consumer * file + begin, CHUNK.min(partition - begin));
+        }
+    }
+    disk
+}
+
 /// Numbers in a random order, the same each time.
 fn shuffled(count: u64) -> Vec<u64> {
     let mut numbers = crate::data::SplitMix64::new(5);
@@ -63,15 +82,15 @@ fn shuffled(count: u64) -> Vec<u64> {
 }
 
 /// Every consumer reads the files alone, in its own order. The disk serves the consumers in turn.
-fn one_by_one(producers: u64, consumers: u64) -> Disk {
+fn one_by_one(producers: u64, consumers: u64, block: u64) -> Disk {
     let mut disk = Disk::default();
-    let file = consumers * EXTENT + APART;
+    let file = consumers * block + APART;
     let (files, who) = (shuffled(producers), shuffled(consumers));
     for turn in 0..producers {
         for consumer in &who {
             // Each begins with another file, as engines do, so that they do not all want the same file.
             let producer = files[((turn + consumer) % producers) as usize];
-            disk.read(producer * file + consumer * EXTENT, EXTENT);
+            disk.read(producer * file + consumer * block, block);
         }
     }
     disk
@@ -125,7 +144,7 @@ pub(super) fn run(quick: bool, results: &mut Results) -> Outcome<()> {
     case.insert("extent_bytes".into(), EXTENT.into());
     case.insert("plain_bytes".into(), bytes.into());
     let (alone, together) = (
-        one_by_one(producers, consumers),
+        one_by_one(producers, consumers, EXTENT),
         scheduled(producers, consumers, 64 << 20),
     );
     let mut run = together.run();
@@ -134,6 +153,26 @@ pub(super) fn run(quick: bool, results: &mut Results) -> Outcome<()> {
     run.figures
         .insert("times".into(), (alone.seconds / together.seconds).into());
     results.add("scheduler", &case, bytes, &[run])?;
+    results.add("one-by-one", &case, bytes, &[alone.run()])?;
+    push_merge(quick, results)
+}
+
+/// The published case of push-merge: 150 GB in blocks of 10 KB, and the same in chunks of 2 MiB.
+fn push_merge(quick: bool, results: &mut Results) -> Outcome<()> {
+    let (producers, consumers) = if quick { (30, 50) } else { (3_000, 5_000) };
+    let bytes = producers * consumers * PUSHED_BLOCK;
+    let mut case = Case::new();
+    case.insert("data".into(), "model disk, push-merge".into());
+    case.insert("producers".into(), producers.into());
+    case.insert("consumers".into(), consumers.into());
+    case.insert("block_bytes".into(), PUSHED_BLOCK.into());
+    case.insert("plain_bytes".into(), bytes.into());
+    let alone = one_by_one(producers, consumers, PUSHED_BLOCK);
+    let merged = merged(producers, consumers, PUSHED_BLOCK);
+    let mut run = merged.run();
+    run.figures
+        .insert("times".into(), (alone.seconds / merged.seconds).into());
+    results.add("merged", &case, bytes, &[run])?;
     results.add("one-by-one", &case, bytes, &[alone.run()])
 }
 
@@ -143,7 +182,7 @@ mod tests {
 
     #[test]
     fn the_model_is_what_it_says() {
-        let alone = one_by_one(10, 20);
+        let alone = one_by_one(10, 20, EXTENT);
         assert_eq!(alone.reads, 200);
         assert!(alone.seeks > 150);
         let seconds = alone.seeks as f64 * SEEK_SECONDS + (200 * EXTENT) as f64 / BYTES_A_SECOND;
@@ -154,5 +193,9 @@ mod tests {
         // With less room there are more reads, and more sweeps.
         let narrow = scheduled(10, 20, 5 * EXTENT);
         assert_eq!(narrow.reads, 40);
+        // 3 MB for each consumer are two chunks, and each read needs a seek, except the first of all if it is there.
+        let chunks = merged(300, 20, PUSHED_BLOCK);
+        assert_eq!(chunks.reads, 40);
+        assert!(chunks.seeks >= 39);
     }
 }

@@ -2,13 +2,12 @@
 
 use crate::data::{Kind, Partitions, Records, SplitMix64};
 use crate::outcome::{Outcome, Run, timed};
+use crate::page_cache::forget;
 use crate::results::{Case, Results};
 use crate::rounds::{self, Subject};
 use faro::scheduler::{Consumer, Scheduler, SchedulerFigures, SchedulerOptions};
-use faro::{Blocks, Extent, Files, Reader, ReaderOptions, Writer, WriterOptions};
+use faro::{Blocks, Extent, Reader, ReaderOptions, Writer, WriterOptions};
 use serde_json::json;
-use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 
 /// Reads every partition of an output. Returns the plain bytes, and the figures of a scheduler.
@@ -170,18 +169,4 @@ fn scheduled(reader: &Reader, partitions: u32) -> Outcome<(u64, Option<Scheduler
         }
     }
     Ok((plain, Some(scheduler.figures())))
-}
-
-/// Removes the files from the page cache. Their bytes must be on the disk first.
-fn forget(files: &Files) -> Outcome<()> {
-    for (_, path) in files.paths() {
-        let file = File::open(path)?;
-        file.sync_all()?;
-        // SAFETY: the descriptor is open, and the call does not touch memory of this program.
-        let failed = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-        if failed != 0 {
-            return Err(std::io::Error::from_raw_os_error(failed).into());
-        }
-    }
-    Ok(())
 }

@@ -1,5 +1,7 @@
 //! `merge`: fragments of many producers into one merged file, compared with reading, checksums and writing alone.
 
+mod whole_shuffle;
+
 use crate::data::{Kind, Records};
 use crate::outcome::{Outcome, Run, timed};
 use crate::results::{Case, Destination, Results};
@@ -21,6 +23,9 @@ pub(crate) struct Args {
     /// Repetitions after the first, which is not measured
     #[arg(long, default_value_t = 7)]
     rounds: usize,
+    /// Also read a shuffle of 10 GB from the disk, from the producers' outputs and merged. It takes 20 GB of the disk
+    #[arg(long)]
+    whole_shuffle: bool,
     /// A short run of a second or two, to see that it works
     #[arg(long)]
     quick: bool,
@@ -43,6 +48,9 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
     for block_bytes in BLOCK_BYTES {
         let scratch = tempfile::tempdir_in(&args.to.dir)?;
         Task::new(scratch.path(), block_bytes, bytes)?.run(rounds, &mut results)?;
+    }
+    if args.quick || args.whole_shuffle {
+        whole_shuffle::run(&args.to.dir, args.quick, &mut results)?;
     }
     Ok(())
 }
