@@ -140,6 +140,20 @@ def making(cat: Catalog) -> None:
     cat.add("frg-6-damaged", "FRG-6 PRT-3", "a damaged block of the output is not pushed", "fragment", folder="fragment",
             files={**damaged.files, "data": patch(damaged.files["data"], at + 24, b"T")}, request={"partitions": [2, 1]},
             expect=fault("checksum", "data", at), expect_files={"fragment": None})  # fmt: skip
+    part = {"partitions": [2, 1], "numbers": [0, 1]}
+    cat.add("frg-6-damaged-end", "FRG-6 PRT-3", "the block at the end of the numbers is read", "fragment", folder="fragment",
+            files={**damaged.files, "data": patch(damaged.files["data"], at + 24, b"T")}, request=part,
+            expect=fault("checksum", "data", at), expect_files={"fragment": None})  # fmt: skip
+    first = fragment_of(plain, 2, 1, (0, 1))
+    data = first.encode()
+    ok = {"ok": {"blocks": 1, "length": first.places[-1], "last": False}}
+    after = next(offset for _, _, offset, _, block in damaged.blocks if block.plain == b"two, third")
+    message = damaged.messages[1]
+    for name, role, where in (("block", "data", after + 24), ("message", "index", message + 24)):
+        files = {**damaged.files, role: patch(damaged.files[role], where, b"\xff")}
+        cat.add(f"frg-6-damaged-{name}-after", "FRG-6 PRT-3", f"what comes after the numbers is not looked at: a {name}",
+                "fragment", folder="fragment", files=files, request=part, expect=ok,
+                expect_files={"fragment": data})  # fmt: skip
 
 
 def refused(cat: Catalog) -> None:

@@ -11,7 +11,9 @@ from typing import Any
 from faro_conformance.protocol import SuiteError
 
 from differential.asking import Disagreement, Panel, Probe, put_files, take_files
+from differential.blocks import Files
 from differential.judge import show
+from differential.merges import Merging, make_fragments, run_merging
 from differential.minimise import ask
 from differential.plan import Step
 from differential.writing import Written, run_script
@@ -52,6 +54,18 @@ class Findings:
                 (folder / "outputs" / name / role).write_bytes(data)
         return folder
 
+    def add_merging(self, merging: Merging, found: Sequence[Disagreement], origin: dict[str, Any]) -> Path:
+        """Write a finding about a merge."""
+        return self._write(found, {**origin, "type": "merge", "merging": merging.members()})
+
+    def add_fragments(
+        self, files: Files, asked: Sequence[dict[str, Any]], found: Sequence[Disagreement], origin: dict[str, Any]
+    ) -> Path:
+        """Write a finding about the fragments of an output."""
+        folder = self._write(found, {**origin, "type": "fragments", "asked": list(asked)})
+        put_files(files, folder / "files")
+        return folder
+
     def _write(self, found: Sequence[Disagreement], members: dict[str, Any]) -> Path:
         number = 1 + sum(1 for _ in self.folder.glob("finding-*")) if self.folder.is_dir() else 1
         folder = self.folder / f"finding-{number:04}"
@@ -85,6 +99,10 @@ def replay(finding: Path, panel: Panel, work: Path) -> list[Disagreement]:
         members = json.loads((finding / FILE).read_text(encoding="utf-8"))
         if members["type"] == "script":
             return run_script(members["script"], panel, work).disagreements
+        if members["type"] == "merge":
+            return run_merging(Merging.of(members["merging"]), panel, work)
+        if members["type"] == "fragments":
+            return make_fragments(take_files(finding / "files"), members["asked"], panel, work)[1]
         steps = [Step(step["op"], step["fields"], step["sizes"]) for step in members["steps"]]
         files = take_files(finding / "files")
         probe = Probe(files, steps, work, members.get("mend"), members.get("lost", False))

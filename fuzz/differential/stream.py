@@ -15,6 +15,7 @@ from differential.blocks import Files
 from differential.findings import Findings
 from differential.judge import show
 from differential.mending import mend
+from differential.merges import fragment_requests, make_fragments, random_merging, run_merging
 from differential.minimise import Minimiser, ask
 from differential.mutate import Made, mutate
 from differential.plan import plan, plan_repair
@@ -22,12 +23,15 @@ from differential.scripts import random_script
 from differential.seeds import PAYLOADS, Seeds
 from differential.writing import run_script
 
-# A round: this many mutated outputs at once, then this many scripts.
+# A round: this many mutated outputs at once, this many scripts, and merges of fragments of this many outputs.
 MUTANTS = 24
 SCRIPTS = 4
+MERGES = 4
+_MERGES_EACH = 4
 # The share of outputs that are not mutated.
 _UNCHANGED = 0.06
 _PAYLOADS_UNCHANGED = 0.8
+_FRAGMENTS_OF_MUTANTS = 0.15
 
 
 @dataclass
@@ -40,6 +44,7 @@ class Totals:
     mended: int = 0
     scripts: int = 0
     finished: int = 0
+    merges: int = 0
     found: int = 0
     let_pass: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -53,7 +58,7 @@ class Totals:
         """The progress line."""
         return (
             f"{self.seconds:.0f} s: {self.mutants} mutated outputs ({self.mended} repaired), {self.scripts} scripts"
-            f" ({self.finished} finished), {requests} requests, {self.found} disagreements"
+            f" ({self.finished} finished), {self.merges} merges, {requests} requests, {self.found} disagreements"
         )
 
 
@@ -80,6 +85,7 @@ class Stream:
             rng = random.Random(f"{self._seed}/{totals.rounds}")
             self._scripts(rng)
             self._mutants(rng)
+            self._merges(rng)
             totals.rounds += 1
             if first and totals.found:
                 return
@@ -143,6 +149,29 @@ class Stream:
                 self._keep_script(script, written.disagreements, number)
             elif written.finished:
                 self._seeds.written.append((name, next(iter(written.outputs.values()))))
+
+    def _merges(self, rng: random.Random) -> None:
+        for number in range(MERGES):
+            name, files = self._seeds.draw(rng)
+            if rng.random() < _FRAGMENTS_OF_MUTANTS:
+                files, _ = mutate(files, self._seeds.draw(rng)[1], rng)
+            origin = {"seed": self._seed, "round": self.totals.rounds, "number": number, "from": name}
+            asked = fragment_requests(files, rng)
+            made, found = make_fragments(files, asked, self._panel, self._work / "fragments") if asked else ([], [])
+            self.totals.found += len(found)
+            if found and self._findings.fresh(found) is not None:
+                print(f"{name}: fragments")
+                show_all(found)
+                print(f"  kept: {self._findings.add_fragments(files, asked, found, origin)}", flush=True)
+            for _ in range(_MERGES_EACH if made else 0):
+                merging = random_merging(made, rng)
+                found = run_merging(merging, self._panel, self._work / "merging")
+                self.totals.merges += 1
+                self.totals.found += len(found)
+                if found and self._findings.fresh(found) is not None:
+                    print(f"{name}: merge")
+                    show_all(found)
+                    print(f"  kept: {self._findings.add_merging(merging, found, origin)}", flush=True)
 
     def _keep_script(self, script: dict[str, Any], found: list[Disagreement], number: int) -> None:
         signature = self._findings.fresh(found)

@@ -2,7 +2,7 @@
 
 `minor`: another code for files whose version_minor is not 0. `offset`: another offset for some files. `crash`: it
 crashes on some files. `write`: another byte in its files if a property is among the calls. `mend`: it changes files
-that it refuses to repair.
+that it refuses to repair. `fragment`: another byte in some fragments. `merge`: another code for long merges.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HELLO = {
     "spec": "1.0-draft",
     "protocol": 1,
     "features": [],
-    "operations": ["hello", "read", "check", "write", "repair", "follow", "stop"],
+    "operations": ["hello", "read", "check", "write", "repair", "follow", "fragment", "fragments", "merge", "stop"],
 }
 
 
@@ -50,6 +50,19 @@ def write(request: dict[str, Any], fault: str) -> dict[str, Any]:
     return {"ok": {"errors": [], "finished": True}}
 
 
+def fragment(request: dict[str, Any], fault: str) -> dict[str, Any]:
+    odd = fault == "fragment" and "numbers" in request
+    # The kind is 5, and there are 4 partitions.
+    header = bytes(8) + bytes([5, 1, 0, 0, 4, 0, 0, 0]) + bytes(48)
+    Path(request["path"]).write_bytes(header + bytes([odd]))
+    return {"ok": {"blocks": 1, "length": 64, "last": False}}
+
+
+def merge(request: dict[str, Any], fault: str) -> dict[str, Any]:
+    code = "truncated" if fault == "merge" and len(request["steps"]) > 12 else "io"
+    return {"error": {"code": code, "file": None, "offset": None, "expected": "", "found": fault}}
+
+
 def main() -> None:
     fault = sys.argv[1] if len(sys.argv) > 1 else ""
     for line in sys.stdin:
@@ -59,6 +72,12 @@ def main() -> None:
             answer: dict[str, Any] = {"ok": HELLO}
         elif op == "stop":
             answer = {"ok": {}}
+        elif op == "fragment":
+            answer = fragment(request, fault)
+        elif op == "fragments":
+            answer = {"error": {"code": "io", "file": None, "offset": None, "expected": "", "found": fault}}
+        elif op == "merge":
+            answer = merge(request, fault)
         else:
             answer = write(request, fault) if op == "write" else refuse(request, fault)
         print(json.dumps({"id": request["id"], **answer}), flush=True)

@@ -62,6 +62,16 @@ def test_other_bytes_written_are_found_and_found_again(tmp_path: Path) -> None:
     assert main(["--testee", fake(), "--testee", fake("write"), "--replay", str(tmp_path / "7")]) == FOUND
 
 
+@pytest.mark.parametrize(("fault", "kind"), [("fragment", "fragments"), ("merge", "merge")])
+def test_other_fragments_and_merges_are_found_and_found_again(tmp_path: Path, fault: str, kind: str) -> None:
+    assert run(tmp_path, "good", fault) == FOUND
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in (tmp_path / "7").glob("*/finding.json")]
+    assert {members["type"] for members in found} == {kind}
+    again = ["--replay", str(tmp_path / "7")]
+    assert main(["--testee", fake(), "--testee", fake(fault), *again]) == FOUND
+    assert main(["--testee", fake(), "--testee", fake("none"), *again]) == OK
+
+
 def test_the_same_seed_draws_the_same(tmp_path: Path) -> None:
     runs = []
     for name in ("one", "two"):

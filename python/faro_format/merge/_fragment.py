@@ -103,19 +103,14 @@ class _Wanted:
         """Yield each block with its partition and number."""
         self.last = True
         for partition in self._partitions:
-            any_there, done = False, 0
-            total = sum(extent.end - extent.begin for extent in self._extents(partition))
+            any_there = False
             for number, block in enumerate(self._stored(partition)):
                 if number >= self._numbers.stop:
+                    self.last &= not any_there
                     break
-                done += block.end - block.offset
                 if number in self._numbers:
                     any_there = True
                     yield partition, number, block
-                if number + 1 == self._numbers.stop:
-                    # That there is a further block is enough to know.
-                    break
-            self.last &= not any_there or done == total
 
     def _extents(self, partition: int) -> Iterator[Extent]:
         for number in range(self._reader.region_count):

@@ -93,13 +93,12 @@ impl Wanted {
                 .partition(partition)?
                 .with_depth(Depth::Stored)
             {
+                let block = block?;
                 let numbers = self.numbers.as_ref();
                 if numbers.is_some_and(|numbers| number >= numbers.end) {
-                    // That there is a further block is enough to know.
                     last &= !has_any;
                     break;
                 }
-                let block = block?;
                 if numbers.is_none_or(|numbers| numbers.contains(&number)) {
                     has_any = true;
                     take(partition, number, block)?;

@@ -111,36 +111,25 @@ public final class Fragments {
         boolean last = true;
         for (int partition = from; partition < to; partition++) {
             try (BlockCursor blocks = reader.partition(partition)) {
-                // That there is a further block is enough to know.
-                last &= each(partition, blocks, low, high, bytesOf(reader, partition), taker);
+                last &= each(partition, blocks, low, high, taker);
             }
         }
         return last;
     }
 
-    private static boolean each(int partition, BlockCursor blocks, long low, long high, long all, Taker taker)
+    private static boolean each(int partition, BlockCursor blocks, long low, long high, Taker taker)
             throws FaroException {
         boolean any = false;
-        long number = 0;
-        long bytes = 0;
-        while (number < high && blocks.next()) {
-            bytes += BlockHeader.sizeInFile(blocks.storedPayload().remaining());
+        for (long number = 0; blocks.next(); number++) {
+            if (number >= high) {
+                return !any;
+            }
             if (number >= low) {
                 any = true;
                 taker.take(partition, number, blocks);
             }
-            number++;
         }
-        return !any || bytes == all;
-    }
-
-    /** The bytes of all blocks that a partition reads. The statistics may be wrong, so they are not asked. */
-    private static long bytesOf(Reader reader, int partition) throws FaroException {
-        long bytes = 0;
-        for (int i = 0; i < reader.regionCount(); i++) {
-            bytes += reader.output().region(i).storedBytes(partition);
-        }
-        return bytes;
+        return true;
     }
 
     /** Header, schema and dictionaries. */
