@@ -15,7 +15,7 @@ from faro_conformance.sweep import OPERATIONS, SweepReport, sweep
 from faro_conformance.testees import find_testees
 
 # Small outputs that together contain every kind of byte: see their titles in the manifests.
-DEFAULT_CASES = ("sweep-paired", "sweep-single")
+DEFAULT_CASES = ("sweep-paired", "sweep-single", "sweep-merged")
 DEFAULT_VALUES = 12
 
 _EPILOG = """\

@@ -541,7 +541,19 @@ def dictionaries_and_schemas(cat: Catalog) -> None:
                 expect_files={"data": None, "index": None})  # fmt: skip
 
 
+def swept(cat: Catalog) -> None:
+    """A merged file for the sweep of damage."""
+    head = Header(partition_count=2, framing=OPAQUE, file_id=ID, producer=MERGED, attempt=5)
+    merge = Merge(head)
+    for number in (1, 2):
+        output = Output(producer(number, file_id=bytes([number]) * 16, partition_count=2), [Region({0: [Block(b"a")]})])
+        merge.push(fragment_of(output, 0))
+    merge.end()
+    cat.valid("sweep-merged", "ERR-3 INT-1 MRG-1", "a small merged file, each byte and each length of which is damaged in turn",
+              merge.output())  # fmt: skip
+
+
 def add(cat: Catalog) -> None:
     """All of them."""
-    for part in (merging, repeated, turns, refused, dictionaries_and_schemas):
+    for part in (merging, repeated, turns, refused, dictionaries_and_schemas, swept):
         part(cat)
