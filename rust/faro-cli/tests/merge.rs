@@ -3,6 +3,7 @@
 mod common;
 
 use common::Folder;
+use std::collections::BTreeMap;
 
 /// The outputs of five producers with these options; all have eight partitions.
 fn packed(more: &[&str]) -> Folder {
@@ -64,6 +65,32 @@ fn a_merged_file_has_the_records_of_all() {
         assert_eq!(originals["producers"], 5);
         assert_eq!(originals["blocks"], info["blocks"]["count"]);
     }
+}
+
+#[test]
+fn the_layout_says_whose_blocks_an_extent_has() {
+    let folder = packed(&[]);
+    folder.ok(&with_names(&["merge", "merged", "--chunk-size", "3000"]));
+    let ranges = folder.json(&["layout", "merged", "--json"])["ranges"].clone();
+    let mut producers: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for range in ranges
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|range| range["what"] == "own-extent")
+    {
+        let runs = range["runs"].as_array().unwrap();
+        let sum = |field: &str| runs.iter().map(|run| run[field].as_u64().unwrap()).sum::<u64>();
+        assert_eq!(
+            (sum("length"), sum("blocks")),
+            (range["length"].as_u64().unwrap(), range["blocks"].as_u64().unwrap())
+        );
+        let of = producers.entry(range["partition"].as_u64().unwrap()).or_default();
+        of.extend(runs.iter().map(|run| run["producer"].as_u64().unwrap()));
+    }
+    assert_eq!(producers.len(), 8);
+    assert!(producers.values().all(|of| of == &[0, 1, 2, 3, 4]), "{producers:?}");
+    assert!(folder.text(&["layout", "merged"]).contains("partition 0, "));
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! `faro layout`: shows what every byte of an output is, as a table or a picture.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
 use clap::Args;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
+use faro::message::Run;
 use faro::{ByteRange, ByteRangeKind};
 use serde::Serialize;
 
@@ -59,14 +61,40 @@ struct RangeInfo {
     members: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_block: Option<u32>,
+    /// In merged files: whose blocks an own extent has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    runs: Vec<RunInfo>,
     blocks: u64,
     block_headers: u64,
     payload: u64,
     padding: u64,
 }
 
+#[derive(Debug, Serialize)]
+struct RunInfo {
+    producer: u64,
+    attempt: u64,
+    first_block: u32,
+    blocks: u32,
+    length: u64,
+    last: bool,
+}
+
+impl RunInfo {
+    fn of(run: &Run) -> RunInfo {
+        RunInfo {
+            producer: run.producer,
+            attempt: run.attempt,
+            first_block: run.first_block,
+            blocks: run.blocks,
+            length: 8 * u64::from(run.length),
+            last: run.flags & 1 != 0,
+        }
+    }
+}
+
 impl RangeInfo {
-    fn of(range: &ByteRange) -> RangeInfo {
+    fn of(range: &ByteRange, runs: &[Run]) -> RangeInfo {
         RangeInfo {
             file: range.file.as_str(),
             offset: range.offset,
@@ -76,6 +104,7 @@ impl RangeInfo {
             partition: range.partition,
             members: range.members,
             first_block: range.first_block,
+            runs: runs.iter().map(RunInfo::of).collect(),
             blocks: range.blocks.count,
             block_headers: range.blocks.headers,
             payload: range.blocks.payload,
@@ -90,8 +119,10 @@ pub(crate) fn run(args: &LayoutArgs, out: &mut Out) -> Outcome {
     let view = View::open(&files)?;
     let ranges = view.byte_map()?;
     let total = ranges.iter().map(|range| range.length).sum();
+    let runs = runs_of(&view, &ranges)?;
     if args.json {
-        let ranges: Vec<RangeInfo> = ranges.iter().map(RangeInfo::of).collect();
+        let ranges = ranges.iter().zip(&runs).map(|(range, runs)| RangeInfo::of(range, runs));
+        let ranges: Vec<RangeInfo> = ranges.collect();
         return out.json(&serde_json::json!({ "bytes": total, "finished": view.is_finished(), "ranges": ranges }));
     }
     if let Some(path) = &args.svg {
@@ -107,17 +138,43 @@ pub(crate) fn run(args: &LayoutArgs, out: &mut Out) -> Outcome {
         return std::fs::write(path, svg).map_err(|source| Failure::file(path, source));
     }
     if !args.totals {
-        table(&ranges, out)?;
+        table(&ranges, &runs, out)?;
         out.line("")?;
     }
     totals(&ranges, total, out)
 }
 
-fn table(ranges: &[ByteRange], out: &mut Out) -> Outcome {
+/// The runs of each range. Those of a region tile its own extents, in order (REG-8).
+fn runs_of(view: &View, ranges: &[ByteRange]) -> Outcome<Vec<Vec<Run>>> {
+    let mut found = vec![Vec::new(); ranges.len()];
+    if !view.header().is_merged() {
+        return Ok(found);
+    }
+    let mut left: BTreeMap<u32, VecDeque<Run>> = BTreeMap::new();
+    for (range, found) in ranges.iter().zip(&mut found) {
+        let (ByteRangeKind::OwnExtent, Some(number)) = (range.what, range.region) else {
+            continue;
+        };
+        let runs = match left.entry(number) {
+            Entry::Occupied(runs) => runs.into_mut(),
+            Entry::Vacant(place) => place.insert(view.region(number as usize)?.runs().iter().copied().collect()),
+        };
+        let mut covered = 0;
+        while covered < range.length
+            && let Some(run) = runs.pop_front()
+        {
+            covered += 8 * u64::from(run.length);
+            found.push(run);
+        }
+    }
+    Ok(found)
+}
+
+fn table(ranges: &[ByteRange], runs: &[Vec<Run>], out: &mut Out) -> Outcome {
     let mut rows = titled(&[
         "file", "offset", "length", "what", "region", "for", "blocks", "payload", "padding",
     ]);
-    for range in ranges {
+    for (range, runs) in ranges.iter().zip(runs) {
         let optional = |n: Option<u32>| n.map_or_else(String::new, |n| n.to_string());
         let readers = match (range.partition, range.members) {
             (Some(partition), _) => format!("partition {partition}"),
@@ -127,6 +184,10 @@ fn table(ranges: &[ByteRange], out: &mut Out) -> Outcome {
         let readers = match range.first_block {
             Some(first) => format!("{readers}, from block {first} on"),
             None => readers,
+        };
+        let readers = match runs.len() {
+            0 => readers,
+            count => format!("{readers}, {}", units::plural(count as u64, "run")),
         };
         let in_blocks = |n: u64| {
             if range.blocks.count > 0 {
