@@ -10,7 +10,7 @@ from generate.codecs import lz4_repeat, zstd_chunk, zstd_frame
 from generate.mending import MARK
 from generate.output import Answer, Built, Output, Region, Shared, build, read_answer
 from generate.prng import random_bytes
-from generate.raw import LZ4, NONE, OPAQUE, ZSTD, Block, Header
+from generate.raw import LZ4, MERGED, NONE, OPAQUE, ZSTD, Block, Header, run
 
 LAYOUTS = ("paired", "single")
 CODECS = ("none", "lz4", "zstd")
@@ -63,6 +63,23 @@ def _large(codec: str, seed: int, header: Header) -> list[Region]:
     return regions
 
 
+def _merged(codec: str, seed: int, header: Header) -> list[Region]:
+    """Regions with the runs of three producers."""
+    numbers = iter(range(seed, seed + 1000, 2))
+    producers = [header.attempt * 10 + number for number in range(3)]
+
+    def of(number: int, blocks: list[Block], first: int, last: bool) -> tuple[int, ...]:
+        return run(producers[number], sum(b.size for b in blocks) // 8, len(blocks), first, 0, int(last))
+
+    made = [[block(codec, next(numbers), size) for size in sizes] for sizes in ((64, 48), (64,), (48, 72), (61,))]
+    first = Region({0: made[0] + made[1]}, runs=[of(0, made[0], 0, False), of(1, made[1], 0, True)])
+    second = Region({0: made[3], 2: made[2]}, runs=[of(0, made[3], 2, True), of(2, made[2], 0, True)])
+    return [first, second]
+
+
+_MAKE = {"small": _small, "large": _large, "merged": _merged}
+
+
 @dataclass(frozen=True)
 class Subject:
     """One output: its description, its bytes, and the answers that readers must give."""
@@ -86,13 +103,17 @@ class Subject:
     @cached_property
     def output(self) -> Output:
         """The output."""
-        small = self.size == "small"
+        small = self.size != "large"
         file_id = random_bytes(99 + self.producer, 16)
         header = Header(
             partition_count=4 if small else 8, framing=OPAQUE, producer=self.producer, attempt=2, file_id=file_id
         )
-        regions = (_small if small else _large)(self.codec, self.producer << 32, header)
-        return Output(header, regions, self.layout == "paired", statistics=True, properties={"job": "measured"},
+        if self.size == "merged":
+            # A merged file has the generation as its attempt.
+            header = replace(header, producer=MERGED, attempt=self.producer)
+        regions = _MAKE[self.size](self.codec, self.producer << 32, header)
+        counted = self.size != "merged"
+        return Output(header, regions, self.layout == "paired", statistics=counted, properties={"job": "measured"},
                       created_by="detection", finished=self.finished)  # fmt: skip
 
     @cached_property

@@ -31,7 +31,7 @@ FIRST, STEP = 6, 199
 def damages(subject: Subject, rng: random.Random, places: int | None) -> Iterator[Damage]:
     """All damages of an output; *places* of each kind that is drawn."""
     count = -(-PLACES // len(CODECS)) if places is None else places
-    small = None if subject.size == "small" and places is None else count
+    small = None if subject.size != "large" and places is None else count
     yield from d.one_bit(subject, rng, small)
     yield from d.two_bits(subject, rng, count)
     yield from d.both_sizes(subject, rng, small)
@@ -54,8 +54,10 @@ def subjects(quick: bool) -> list[Subject]:
     """The outputs."""
     if quick:
         pairs = zip(LAYOUTS, ("none", "lz4"), strict=True)
-        return [Subject("small", layout, codec, state) for layout, codec in pairs for state in STATES]
-    return [
+        small = [Subject("small", layout, codec, state) for layout, codec in pairs for state in STATES]
+        return small + [Subject("merged", "paired", "none", state) for state in STATES]
+    merged = [Subject("merged", "paired", codec, state) for codec in CODECS for state in STATES]
+    return merged + [
         Subject(size, layout, codec, state)
         for layout in LAYOUTS
         for codec in CODECS
@@ -98,7 +100,7 @@ class Run:
                     folder,
                     tallies,
                     self.differ,
-                    unverified=subject.size == "small",
+                    unverified=subject.size != "large",
                 )
                 if len(self.children) > 1:
                     measure(subject, sample(self.drawn(subject)), self.children, folder, self.compared, self.differ)

@@ -83,7 +83,7 @@ def text(figures: dict[str, Any]) -> str:
         for kind, clause in (("page of another producer's file", "BLK-9"), ("two multicasts swapped", "REG-11"))
     )
     drawn = (
-        "Small outputs were damaged at every bit and every length, larger ones at 10,000 random places for each kind, layout and state"
+        "Small outputs and merged files were damaged at every bit and every length, larger ones at 10,000 random places for each kind, layout and state"
         if figures["places"] is None
         else f"Bits and lengths were changed at up to {figures['places']:,} random places of each output for each kind"
     )
@@ -95,7 +95,7 @@ def text(figures: dict[str, Any]) -> str:
         + table(finished, FINISHED)
         + "\nThe same number of outputs without footer and tail; each one that was repaired was then read to the end:\n\n"
         + table(unfinished, UNFINISHED)
-        + f"\nWithout checksums, of the small outputs: {sum(seen.values()):,} were found nevertheless, "
+        + f"\nWithout checksums, of the small outputs and merged files: {sum(seen.values()):,} were found nevertheless, "
         f"{passed:,} delivered what was not written ([no-checksums](#no-checksums)).\n\n"
         "Before BLK-9 and REG-11 (simulated by checksums and sequences that fit the wrong place), of "
         f"{pages['damages']:,} pages of another producer's file {pages['different']:,} delivered that producer's data without an error, and of "
