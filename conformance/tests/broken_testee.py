@@ -21,6 +21,7 @@ output_file: Any = importlib.import_module("faro_format._storage.output_file")
 merged_file: Any = importlib.import_module("faro_format.merge._merged_file")
 output_files: Any = importlib.import_module("faro_format._writer.output_files")
 
+_end_region = merged_file.MergedFile.end_region
 _append = output_file.OutputFile.append
 _held: list[tuple[Any, list[bytes]]] = []
 
@@ -36,6 +37,16 @@ def message_first(file: Any, parts: Sequence[Any]) -> None:
         held.position -= sum(map(len, pieces))
         _append(held, pieces)
     _held.clear()
+
+
+def late_data(file: Any) -> None:
+    """A merge writes the data of a region after its message."""
+    write, file._write = file._write, lambda: None
+    try:
+        _end_region(file)
+    finally:
+        del file._write
+    write()
 
 
 class CarelessSystem:
@@ -79,6 +90,8 @@ def main() -> None:
         replace(faro.Writer, "_guarded", forgetful)
     elif kind == "leftovers":
         replace(output_files.OutputFiles, "discard", output_files.OutputFiles.close)
+    elif kind == "late-data":
+        replace(merged_file.MergedFile, "end_region", late_data)
     elif kind == "keeps-refused":
         replace(merged_file.MergedFile, "give_up_push", lambda _: None)
     elif kind == "trusting":

@@ -56,7 +56,7 @@ def test_broken_writers(
     ("kind", "what"),
     [
         ("short-writes", "files differ"),
-        ("message-first", "and it had begun"),
+        ("late-data", "and it had begun"),
         ("keeps-refused", "checks: error"),
     ],
 )
