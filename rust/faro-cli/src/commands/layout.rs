@@ -88,7 +88,7 @@ impl RunInfo {
             first_block: run.first_block,
             blocks: run.blocks,
             length: 8 * u64::from(run.length),
-            last: run.flags & 1 != 0,
+            last: run.is_last(),
         }
     }
 }

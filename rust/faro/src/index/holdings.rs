@@ -58,7 +58,7 @@ impl Holdings {
         }
         *held = Held {
             blocks: first + u64::from(run.blocks),
-            is_complete: run.flags & Run::LAST != 0,
+            is_complete: run.is_last(),
         };
         Ok(())
     }

@@ -155,7 +155,7 @@ fn have(runs: &[PartitionRun]) -> Vec<Have> {
             producer: run.producer,
             attempt: run.attempt,
             blocks: u64::from(run.first_block) + u64::from(run.blocks),
-            is_complete: run.flags & Run::LAST != 0,
+            is_complete: run.is_last(),
         };
         found.insert(run.producer, have);
     }

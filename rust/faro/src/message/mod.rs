@@ -57,6 +57,11 @@ pub struct Run {
 impl Run {
     /// The flag *last*.
     pub(crate) const LAST: u32 = 1;
+
+    /// Whether the producer has no further block for the partition.
+    pub const fn is_last(&self) -> bool {
+        self.flags & Run::LAST != 0
+    }
 }
 
 /// A region message: what the region holds, and where (REG-1).
