@@ -292,9 +292,6 @@ fn fill(merge: &Merge, range: Range<u32>, sources: &[Source], bar: &ProgressBar)
     let mut duplicates = 0;
     for partition in range {
         for source in sources {
-            if signals::interrupted() {
-                return Err(Failure::Interrupted);
-            }
             match push(merge, partition, source, bar)? {
                 None | Some(Pushed::Merged) => {}
                 Some(Pushed::Duplicate) => duplicates += 1,
@@ -312,7 +309,7 @@ fn push(merge: &Merge, partition: u32, source: &Source, bar: &ProgressBar) -> Ou
         Begun::Open(push) => push,
         Begun::Refused(outcome) => return Ok(Some(outcome)),
     };
-    let mut to = Pushing {
+    let mut to = PushWriter {
         push: &mut push,
         bar,
         stopped: None,
@@ -320,6 +317,7 @@ fn push(merge: &Merge, partition: u32, source: &Source, bar: &ProgressBar) -> Ou
     let fragment = source.reader.fragment(partition..partition + 1, None, &mut to);
     match to.stopped {
         Some(stopped) => return Ok(stopped.map(Some)?),
+        None if signals::interrupted() => return Err(Failure::Interrupted),
         None if fragment?.is_none() => return Ok(None),
         None => {}
     }
@@ -327,15 +325,18 @@ fn push(merge: &Merge, partition: u32, source: &Source, bar: &ProgressBar) -> Ou
 }
 
 /// Writes a fragment to a push.
-struct Pushing<'a> {
+struct PushWriter<'a> {
     push: &'a mut Push,
     bar: &'a ProgressBar,
     /// Why the push is over.
     stopped: Option<faro::Result<Pushed>>,
 }
 
-impl io::Write for Pushing<'_> {
+impl io::Write for PushWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if signals::interrupted() {
+            return Err(io::Error::other("interrupted"));
+        }
         self.stopped = match self.push.write(bytes) {
             Ok(None) => {
                 self.bar.inc(bytes.len() as u64);

@@ -25,7 +25,7 @@ pub(super) struct GrowingFile {
     buffer: Vec<u8>,
     /// The offset of the buffer's first byte.
     written: u64,
-    /// The end of the space that is reserved on the device.
+    /// The end of the space that is reserved on the device; the largest number once the system has refused.
     reserved_end: u64,
 }
 
@@ -166,6 +166,11 @@ impl GrowingFile {
 impl Drop for GrowingFile {
     fn drop(&mut self) {
         if self.living.take().is_some() {
+            if self.reserved_end > 0 {
+                // Its size stays; what was reserved after it is given back. If that fails, it only takes more of the
+                // device than it should.
+                let _ = self.file.metadata().and_then(|now| self.file.set_len(now.len()));
+            }
             unlock_file(&self.file);
         }
     }

@@ -217,7 +217,7 @@ impl Merge {
         state.pushes += 1;
         Ok(Begun::Open(Box::new(Push {
             shared: self.shared.clone(),
-            own: Pushing {
+            own: PushState {
                 number: state.pushes,
                 producer,
                 intake: Intake::new(self.shared.limits.clone()),
@@ -315,11 +315,11 @@ impl State {
 /// A push of one fragment of a producer. Dropping it gives it up.
 pub struct Push {
     shared: Arc<Shared>,
-    own: Pushing,
+    own: PushState,
 }
 
-/// What a push has for itself.
-struct Pushing {
+/// The state of a push, apart from what it shares with its merge.
+struct PushState {
     number: u64,
     producer: u64,
     intake: Intake,
@@ -410,7 +410,7 @@ impl Drop for Push {
     }
 }
 
-impl Pushing {
+impl PushState {
     fn check_open(&self) -> Result<()> {
         match self.is_over {
             true => Err(Error::argument("a push that is open", "one that is over")),
