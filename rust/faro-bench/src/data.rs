@@ -28,6 +28,16 @@ impl SplitMix64 {
     }
 }
 
+/// Numbers in a random order, the same each time.
+pub(crate) fn shuffled(count: usize) -> Vec<usize> {
+    let mut numbers = SplitMix64::new(5);
+    let mut order: Vec<usize> = (0..count).collect();
+    for at in (1..order.len()).rev() {
+        order.swap(at, (numbers.next() % (at as u64 + 1)) as usize);
+    }
+    order
+}
+
 /// The kind of records, and how they spread over partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {

@@ -1,7 +1,7 @@
 //! A whole shuffle on the disk, with an empty page cache: each consumer reads its partition from all producers' outputs,
 //! or from its merged file.
 
-use crate::data::{Kind, Records, SplitMix64};
+use crate::data::{Kind, Records, shuffled};
 use crate::outcome::{Outcome, Run, timed};
 use crate::page_cache::forget;
 use crate::results::{Case, Results};
@@ -152,14 +152,4 @@ fn together(merged: &[Reader], partitions: u32) -> Outcome<u64> {
         }
     }
     Ok(plain)
-}
-
-/// Numbers in a random order, the same each time.
-fn shuffled(count: usize) -> Vec<usize> {
-    let mut numbers = SplitMix64::new(5);
-    let mut order: Vec<usize> = (0..count).collect();
-    for at in (1..order.len()).rev() {
-        order.swap(at, (numbers.next() % (at as u64 + 1)) as usize);
-    }
-    order
 }

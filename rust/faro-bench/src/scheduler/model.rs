@@ -1,5 +1,6 @@
 //! A shuffle on a model disk: the real planning, with a disk that has only a seek time and a throughput.
 
+use crate::data::shuffled;
 use crate::outcome::{Outcome, Run};
 use crate::results::{Case, Results};
 use faro::Extent;
@@ -61,36 +62,26 @@ fn merged(producers: u64, consumers: u64, block: u64) -> Disk {
     let mut disk = Disk::default();
     let partition = producers * block;
     let file = partition + APART;
-    let who = shuffled(consumers);
+    let who = shuffled(consumers as usize);
     for chunk in 0..partition.div_ceil(CHUNK) {
         for consumer in &who {
             let begin = chunk * CHUNK;
-            disk.read(consumer * file + begin, CHUNK.min(partition - begin));
+            disk.read(*consumer as u64 * file + begin, CHUNK.min(partition - begin));
         }
     }
     disk
-}
-
-/// Numbers in a random order, the same each time.
-fn shuffled(count: u64) -> Vec<u64> {
-    let mut numbers = crate::data::SplitMix64::new(5);
-    let mut order: Vec<u64> = (0..count).collect();
-    for at in (1..order.len()).rev() {
-        order.swap(at, (numbers.next() % (at as u64 + 1)) as usize);
-    }
-    order
 }
 
 /// Every consumer reads the files alone, in its own order. The disk serves the consumers in turn.
 fn one_by_one(producers: u64, consumers: u64, block: u64) -> Disk {
     let mut disk = Disk::default();
     let file = consumers * block + APART;
-    let (files, who) = (shuffled(producers), shuffled(consumers));
+    let (files, who) = (shuffled(producers as usize), shuffled(consumers as usize));
     for turn in 0..producers {
         for consumer in &who {
             // Each begins with another file, as engines do, so that they do not all want the same file.
-            let producer = files[((turn + consumer) % producers) as usize];
-            disk.read(producer * file + consumer * block, block);
+            let producer = files[(turn as usize + consumer) % files.len()] as u64;
+            disk.read(producer * file + *consumer as u64 * block, block);
         }
     }
     disk
@@ -103,7 +94,8 @@ fn scheduled(producers: u64, consumers: u64, budget: u64) -> Disk {
     let mut left = producers * consumers;
     let mut sweeps: Vec<Sweep> = vec![Sweep::default(); producers as usize];
     for sweep in &mut sweeps {
-        for consumer in shuffled(consumers) {
+        for consumer in shuffled(consumers as usize) {
+            let consumer = consumer as u64;
             sweep.insert(
                 consumer,
                 Extent {
