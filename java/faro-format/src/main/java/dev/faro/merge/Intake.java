@@ -35,8 +35,9 @@ final class Intake {
     /** The payload of the end block: length, blocks, flags (FRG-3). */
     private static final int END_SIZE = 16;
     private static final int NO_NUMBER = -1;
-    /** The buffer for parts that arrive in pieces begins with this many bytes; what is kept for another use has at most the other number. */
+    /** The least size of the buffer for parts that arrive in pieces, in bytes. */
     private static final int LEAST_CARRY = 4 << 10;
+    /** The largest buffer that is kept for the next fragment, in bytes. */
     private static final int MOST_KEPT = 1 << 20;
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0).order(ByteOrder.LITTLE_ENDIAN);
 
@@ -260,7 +261,8 @@ final class Intake {
         int taken = Math.min(Math.max(0, size - carried), input.remaining());
         // Memory is taken only for bytes that have arrived.
         if (carried + taken > carry.capacity()) {
-            int capacity = (int) Math.min(Integer.MAX_VALUE - 8L, Math.max(Math.max(carried + taken, LEAST_CARRY), 2L * carry.capacity()));
+            long wanted = Math.max(Math.max(carried + taken, LEAST_CARRY), 2L * carry.capacity());
+            int capacity = (int) Math.min(Integer.MAX_VALUE - 8L, wanted);
             carry = allocate(capacity).put(0, carry, 0, carried);
         }
         carry.put(carried, input, input.position(), taken);

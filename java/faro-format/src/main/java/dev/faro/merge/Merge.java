@@ -24,6 +24,7 @@ import java.util.Objects;
  * }</pre>
  */
 public final class Merge implements Closeable {
+    private final Turns turns = new Turns();
     private final MergeOptions options;
     private final FileHeader header;
     private final Path data;
@@ -43,8 +44,6 @@ public final class Merge implements Closeable {
      * @param refused why it is refused: {@link Outcome#LATE} or {@link Outcome#STALE}; null if it is not
      */
     public record Begun(Push push, Outcome refused) {}
-
-    private final Turns turns = new Turns();
 
     private Merge(MergedFile file, Path data, Path index, MergeOptions options) {
         this.file = file;
@@ -122,12 +121,16 @@ public final class Merge implements Closeable {
     }
 
     /**
-     * Ends the open region, so that followers see what was merged so far (MRG-10).
+     * Ends the open region, so that followers see what was merged so far (MRG-10). If no push appends, this also gives
+     * the memory for appending back: call it for merges that wait long for the next push.
      *
      * @throws FaroException {@code io}; {@code invalid-argument} if the merge is finished or closed
      */
     public synchronized void flush() throws FaroException {
-        open().endRegion();
+        MergedFile own = open();
+        own.endRegion();
+        own.releaseBuffer();
+        spare = null;
     }
 
     /**

@@ -310,6 +310,11 @@ final class MergedFile {
         syncAgain();
     }
 
+    /** Gives back the memory for appending, if nothing waits in it. */
+    void releaseBuffer() {
+        data.shrink();
+    }
+
     private void syncAgain() throws FaroException {
         if (unsynced) {
             index.sync();

@@ -300,6 +300,13 @@ public abstract class OutputFile implements Closeable {
         used = 0;
     }
 
+    /** Takes a small buffer in place of a large one, if all is written. */
+    public final void shrink() {
+        if (used == 0 && buffer.capacity() > SMALL_BUFFER) {
+            buffer = smallBuffer();
+        }
+    }
+
     /** Drops what was not written, and the buffer. The file is not written after that. */
     protected final void releaseBuffer() {
         buffer = NO_BYTES;
