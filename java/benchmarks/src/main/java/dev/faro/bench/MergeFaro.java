@@ -29,41 +29,35 @@ final class MergeFaro implements WriteSubject {
 
     @Override
     public long plainBytes() {
-        return (long) pushed.blocks() * pushed.blockBytes();
+        return pushed.plainBytes();
     }
 
-    /** The push that is open, and the bytes that it still gets. */
-    private static final class Service {
+    /** Pushes each fragment to a merge. */
+    private static final class Service implements PushedBlocks.Service {
         private final Merge merge;
-        private final int fragmentBytes;
         private Push push;
-        private int left;
         private long next;
 
-        Service(Merge merge, int fragmentBytes) {
+        Service(Merge merge) {
             this.merge = merge;
-            this.fragmentBytes = fragmentBytes;
         }
 
-        void take(ByteBuffer bytes) throws IOException {
-            while (bytes.hasRemaining()) {
-                if (push == null) {
-                    push = merge.begin(next, 0).push();
-                    left = fragmentBytes;
-                    next++;
-                }
-                ByteBuffer now = bytes.slice(bytes.position(), Math.min(left, bytes.remaining()));
-                bytes.position(bytes.position() + now.remaining());
-                left -= now.remaining();
-                if (push.write(now) != null) {
-                    throw new IOException("a push was refused");
-                }
-                if (left == 0) {
-                    if (push.commit() != dev.faro.merge.Outcome.MERGED) {
-                        throw new IOException("a push was refused");
-                    }
-                    push = null;
-                }
+        @Override
+        public void begin() throws IOException {
+            push = merge.begin(next++, 0).push();
+        }
+
+        @Override
+        public void take(ByteBuffer bytes) throws IOException {
+            if (push.write(bytes) != null) {
+                throw new IOException("a push was refused");
+            }
+        }
+
+        @Override
+        public void commit() throws IOException {
+            if (push.commit() != dev.faro.merge.Outcome.MERGED) {
+                throw new IOException("a push was refused");
             }
         }
     }
@@ -71,9 +65,8 @@ final class MergeFaro implements WriteSubject {
     @Override
     public Outcome write() throws Exception {
         try (Merge merge = Merge.create(name, new MergeOptions(1).framing(Framing.OPAQUE))) {
-            Service service = new Service(merge, pushed.fragmentBytes());
             long begin = System.nanoTime();
-            PushedBlocks.eachPiece(pushed.fragments(), service::take);
+            PushedBlocks.eachPush(pushed.fragments(), pushed.fragmentBytes(), new Service(merge));
             long runs = merge.finish().runs();
             long nanos = System.nanoTime() - begin;
             if (runs != pushed.blocks()) {

@@ -25,7 +25,7 @@ final class MergeLimit implements WriteSubject {
 
     @Override
     public long plainBytes() {
-        return (long) pushed.blocks() * pushed.blockBytes();
+        return pushed.plainBytes();
     }
 
     @Override

@@ -48,39 +48,33 @@ final class MergeSpark implements WriteSubject {
 
     @Override
     public long plainBytes() {
-        return (long) pushed.blocks() * pushed.blockBytes();
+        return pushed.plainBytes();
     }
 
-    /** The push that is open, and the bytes that it still gets. */
-    private static final class Service {
+    /** Pushes each block to a resolver. */
+    private static final class Service implements PushedBlocks.Service {
         private final RemoteBlockPushResolver resolver;
-        private final int blockBytes;
         private StreamCallbackWithID push;
-        private int left;
         private int next;
 
-        Service(RemoteBlockPushResolver resolver, int blockBytes) {
+        Service(RemoteBlockPushResolver resolver) {
             this.resolver = resolver;
-            this.blockBytes = blockBytes;
         }
 
-        void take(ByteBuffer bytes) throws IOException {
-            while (bytes.hasRemaining()) {
-                if (push == null) {
-                    push = resolver.receiveBlockDataAsStream(
-                            new PushBlockStream(APPLICATION, -1, 0, 0, next, 0, next));
-                    left = blockBytes;
-                    next++;
-                }
-                ByteBuffer now = bytes.slice(bytes.position(), Math.min(left, bytes.remaining()));
-                bytes.position(bytes.position() + now.remaining());
-                left -= now.remaining();
-                push.onData(push.getID(), now);
-                if (left == 0) {
-                    push.onComplete(push.getID());
-                    push = null;
-                }
-            }
+        @Override
+        public void begin() {
+            push = resolver.receiveBlockDataAsStream(new PushBlockStream(APPLICATION, -1, 0, 0, next, 0, next));
+            next++;
+        }
+
+        @Override
+        public void take(ByteBuffer bytes) throws IOException {
+            push.onData(push.getID(), bytes);
+        }
+
+        @Override
+        public void commit() throws IOException {
+            push.onComplete(push.getID());
         }
     }
 
@@ -96,9 +90,8 @@ final class MergeSpark implements WriteSubject {
             resolver.registerExecutor(APPLICATION, new ExecutorShuffleInfo(
                     new String[] {folder.resolve("blockmgr").toString()}, FOLDERS,
                     "org.apache.spark.shuffle.sort.SortShuffleManager:{\"mergeDir\": \"merge_manager\"}"));
-            Service service = new Service(resolver, pushed.blockBytes());
             long begin = System.nanoTime();
-            PushedBlocks.eachPiece(pushed.plain(), service::take);
+            PushedBlocks.eachPush(pushed.plain(), pushed.blockBytes(), new Service(resolver));
             MergeStatuses merged = resolver.finalizeShuffleMerge(new FinalizeShuffleMerge(APPLICATION, -1, 0, 0));
             long nanos = System.nanoTime() - begin;
             int blocks = merged.bitmaps[0].getCardinality();

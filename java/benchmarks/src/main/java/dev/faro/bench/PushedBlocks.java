@@ -35,6 +35,15 @@ record PushedBlocks(Path folder, int blockBytes, int blocks, Path fragments, int
         void take(ByteBuffer bytes) throws Exception;
     }
 
+    /** What gets pushes, one after another, each of the next producer. */
+    interface Service {
+        void begin() throws Exception;
+
+        void take(ByteBuffer bytes) throws Exception;
+
+        void commit() throws Exception;
+    }
+
     static PushedBlocks make(Path folder, int blockBytes, int blocks) throws IOException {
         Records records = Records.text(blockBytes);
         Path fragments = folder.resolve("fragments");
@@ -72,7 +81,12 @@ record PushedBlocks(Path folder, int blockBytes, int blocks, Path fragments, int
         return fragment.toByteArray();
     }
 
-    /** Reads a file from its beginning to its end, as pushes of the same size: each comes in one piece or more. */
+    /** The plain size of all blocks in bytes. */
+    long plainBytes() {
+        return (long) blocks * blockBytes;
+    }
+
+    /** Reads a file from its beginning to its end, piece by piece. */
     static void eachPiece(Path file, Taker taker) throws Exception {
         ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
         try (FileChannel channel = FileChannel.open(file)) {
@@ -80,5 +94,25 @@ record PushedBlocks(Path folder, int blockBytes, int blocks, Path fragments, int
                 taker.take(piece.flip());
             }
         }
+    }
+
+    /** Reads a file as pushes of the same size, one after another. The bytes of each come in one piece or more. */
+    static void eachPush(Path file, int pushBytes, Service service) throws Exception {
+        int[] left = {0};
+        eachPiece(file, piece -> {
+            while (piece.hasRemaining()) {
+                if (left[0] == 0) {
+                    service.begin();
+                    left[0] = pushBytes;
+                }
+                ByteBuffer now = piece.slice(piece.position(), Math.min(left[0], piece.remaining()));
+                piece.position(piece.position() + now.remaining());
+                left[0] -= now.remaining();
+                service.take(now);
+                if (left[0] == 0) {
+                    service.commit();
+                }
+            }
+        });
     }
 }
