@@ -186,7 +186,7 @@ def _report(options: argparse.Namespace, seed: int, totals: Totals, panel: Panel
         return
     line = {
         "seed": seed, "minutes": round(totals.seconds / 60, 2), "rounds": totals.rounds, "outputs": totals.mutants,
-        "repaired": totals.mended, "scripts": totals.scripts, "finished": totals.finished,
+        "repaired": totals.mended, "scripts": totals.scripts, "finished": totals.finished, "merges": totals.merges,
         "requests": panel.requests, "disagreements": totals.found, "let_pass": totals.let_pass,
         "cpu_seconds": round(sum(cpu)),
     }  # fmt: skip
