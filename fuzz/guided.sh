@@ -21,7 +21,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 if [ ${#targets[@]} -eq 0 ]; then
-    targets=(open read_all follow repair message codec_lz4 codec_zstd header_block script)
+    targets=(open read_all follow repair message codec_lz4 codec_zstd header_block fragments merge script)
 fi
 seconds=$(awk -v minutes="$minutes" 'BEGIN { printf "%d", minutes * 60 }')
 

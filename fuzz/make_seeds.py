@@ -17,6 +17,7 @@ CONFORMANCE = Path(__file__).resolve().parent.parent / "conformance"
 LARGEST = 8192
 PAIR, SEAL = 1, 8
 FILE_TARGETS = ("open", "read_all", "follow", "repair")
+FRAMINGS = ("opaque", "records", "arrow")
 TAIL_MAGIC = bytes.fromhex("76b9beadb0f2f5e5")
 
 
@@ -100,6 +101,60 @@ def of_output(output: Output) -> Iterator[tuple[str, bytes]]:
                 yield target, header[4:7] + payload
 
 
+def fragments(case: dict[str, Any]) -> Iterator[bytes]:
+    """The fragments of a case as inputs of `fragments`."""
+    names = [*(case.get("fragments") or ()), *filter(None, [(case.get("files") or {}).get("fragment")])]
+    text = json.dumps(case)
+    flags = (2 if '"limits"' in text else 0) | (0 if '"checksum"' in text else SEAL)
+    for name in names:
+        yield bytes([flags]) + (CONFORMANCE / "cases" / name).read_bytes()
+
+
+def merge(case: dict[str, Any]) -> bytes:
+    """A case of `merge` as a program of pushes. What the program has no word for is left out."""
+    options, steps = case["request"]["options"], case["request"]["steps"]
+    pushed = [(CONFORMANCE / "cases" / name).read_bytes() for name in case.get("fragments", ())][:8]
+    framing = options.get("framing", "records")
+    flags = options.get("dictionaries", False) | SEAL | FRAMINGS.index(framing) << 4
+    waiting = (options.get("max_waiting", 1 << 19) >> 4).bit_length()
+    numbers = (
+        options["partition_count"] - 1 & 255,
+        options.get("first_partition", 0) & 15 | (int(options.get("generation", 0)) & 15) << 4,
+        min(15, max(0, options.get("chunk_size", 1 << 15).bit_length() - 1)) | min(15, max(0, waiting - 1)) << 4,
+    )
+    program = bytes([flags, *numbers])
+    if framing == "arrow":
+        program += sized(bytes.fromhex((options.get("schema") or {}).get("hex", "")))
+    program += bytes([len(pushed)]) + b"".join(sized(fragment) for fragment in pushed)
+    return program + pushes(steps, pushed, int(options.get("generation", 0)))
+
+
+def sized(part: bytes) -> bytes:
+    """A part after its size."""
+    return struct.pack("<H", len(part)) + part
+
+
+def pushes(steps: list[dict[str, Any]], pushed: list[bytes], generation: int) -> bytes:
+    """The steps of a merge. A push gets the fragment that is written to it first."""
+    of_push = {step["push"]: step.get("fragment", 0) for step in reversed(steps) if step["call"] == "write"}
+    names = list(dict.fromkeys(step["push"] for step in steps if "push" in step))
+    calls = {"commit": 8, "abort": 9, "flush": 10, "finalize": 11, "close": 12, "remove": 12}
+    program = bytearray()
+    for step in steps:
+        h = (names.index(step["push"]) & 15) << 4 if "push" in step else 0
+        if step["call"] == "begin":
+            fragment = of_push.get(step["push"], 0) % max(1, len(pushed))
+            producer = int.from_bytes(pushed[fragment][24:32], "little") if pushed else 0
+            call = 4 if int(step["producer"]) != producer else 5 if int(step["generation"]) != generation else 3
+            program += bytes([call | h, fragment])
+        elif step["call"] == "write":
+            count = step["to"] - step["from"] if "to" in step else 0xFFFF
+            program += bytes([6 | h]) + struct.pack("<H", min(0xFFFF, count))
+        else:
+            program.append(calls[step["call"]] | h)
+    return bytes(program)
+
+
 def scripts() -> Iterator[bytes]:
     """Programs for every option and call, by a fixed sequence of numbers."""
     state = 3
@@ -119,6 +174,10 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where the targets' folders are put")
     folder: Path = parser.parse_args().folder
     seeds = [seed for output in outputs() for seed in of_output(output)]
+    for case in entries(CONFORMANCE / "cases"):
+        seeds += [("fragments", seed) for seed in fragments(case)]
+        if case["op"] == "merge" and case["request"]["mode"] == "create":
+            seeds.append(("merge", merge(case)))
     seeds += [("script", program) for program in scripts()]
     for target, seed in seeds:
         if len(seed) > LARGEST:

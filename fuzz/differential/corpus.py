@@ -32,8 +32,10 @@ import pack
 from differential.asking import Disagreement, Panel, Probe
 from differential.blocks import Files
 from differential.mending import mend
+from differential.merges import run_merging
 from differential.plan import LEVELS, Step
 from differential.programs import script_of
+from differential.push_programs import fragments_of, merging_of
 from differential.writing import run_script
 
 FILE_TARGETS = ("open", "read_all", "follow", "repair", "header_block")
@@ -50,6 +52,7 @@ _LIMITS: tuple[dict[str, int], ...] = (
     {"max_plain_size": 1 << 20},
     _SMALL,
 )  # fmt: skip
+_OF_MERGES = {"fragments": fragments_of, "merge": merging_of}
 _ROOTS = ("Region", "Footer", "Schema")
 _BEFORE_FILES = 13
 _SEAL = 8
@@ -70,6 +73,10 @@ def ask_entries(inputs: Sequence[tuple[str, bytes]], panel: Panel, work: Path) -
     for number, (target, data) in enumerate(inputs):
         if target == "script":
             found[number] = run_script(script_of(data), panel, work / str(number)).disagreements
+            continue
+        if target in _OF_MERGES:
+            limits = dict(_LIMITS[(data[0] if data else 0) >> 1 & 3])
+            found[number] = run_merging(_OF_MERGES[target](data, limits), panel, work / str(number))
             continue
         probe = probe_of(target, data, work / str(number))
         if probe is not None:

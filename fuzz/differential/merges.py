@@ -26,7 +26,7 @@ from differential.mutate import mutate
 
 GENERATION = 3
 FILE_ID = "4661726f2d6d657267652d66757a7a21"
-_FRAMINGS = ("opaque", "records", "arrow")
+FRAMINGS = ("opaque", "records", "arrow")
 _KIND, _FRAMING, _COUNT, _FEATURES, _PRODUCER, _FIRST = 8, 11, 12, 16, 24, 56
 # Partitions near the first one: some files claim many.
 _NEAR = 8
@@ -40,15 +40,19 @@ class Merging:
     options: dict[str, Any] | None
     """None: they are only read."""
     steps: list[dict[str, Any]] = field(default_factory=list)
+    limits: dict[str, int] = field(default_factory=dict)
+    """Those that are not the defaults."""
 
     def members(self) -> dict[str, Any]:
         """As JSON."""
-        return {"fragments": [data.hex() for data in self.fragments], "options": self.options, "steps": self.steps}
+        fragments = [data.hex() for data in self.fragments]
+        return {"fragments": fragments, "options": self.options, "steps": self.steps, "limits": self.limits}
 
     @classmethod
     def of(cls, members: dict[str, Any]) -> Merging:
         """From JSON."""
-        return cls([bytes.fromhex(text) for text in members["fragments"]], members["options"], members["steps"])
+        fragments = [bytes.fromhex(text) for text in members["fragments"]]
+        return cls(fragments, members["options"], members["steps"], members.get("limits", {}))
 
 
 def fragment_requests(files: Files, rng: random.Random) -> list[dict[str, Any]]:
@@ -119,13 +123,13 @@ def random_merging(made: list[bytes], rng: random.Random) -> Merging:
 
 def _options(fragment: bytes, rng: random.Random) -> dict[str, Any] | None:
     """Options that fit a fragment, mostly."""
-    if len(fragment) < HEADER_SIZE or fragment[_KIND] != FRAGMENT or fragment[_FRAMING] >= len(_FRAMINGS):
+    if len(fragment) < HEADER_SIZE or fragment[_KIND] != FRAGMENT or fragment[_FRAMING] >= len(FRAMINGS):
         return None
     count, first = (struct.unpack_from("<I", fragment, at)[0] for at in (_COUNT, _FIRST))
     before = min(first, rng.choice([0, 0, 1, _NEAR]))
     options: dict[str, Any] = {
         "partition_count": before + count + rng.choice([0, 0, 1, _NEAR]), "first_partition": first - before,
-        "framing": _FRAMINGS[fragment[_FRAMING]], "file_id": FILE_ID, "generation": str(GENERATION),
+        "framing": FRAMINGS[fragment[_FRAMING]], "file_id": FILE_ID, "generation": str(GENERATION),
         "chunk_size": rng.choice([1, 100, 1000, 2 << 20]), "max_waiting": rng.choice([0, 100, 1 << 20]),
         "dictionaries": bool(fragment[_FEATURES] & 2) or rng.random() < 0.2,
     }  # fmt: skip
@@ -203,7 +207,8 @@ def run_merging(merging: Merging, panel: Panel, folder: Path) -> list[Disagreeme
         paths.append(str(folder / "fragments" / str(number)))
         Path(paths[-1]).write_bytes(data)
     found = []
-    rows = panel.ask([("fragments", {"fragment": path}) for path in paths])
+    limits = {"limits": merging.limits} if merging.limits else {}
+    rows = panel.ask([("fragments", {"fragment": path, **limits}) for path in paths])
     for data, row in zip(merging.fragments, rows, strict=True):
         why = disagreement(row, Payloads({"fragment": data}).spared({}))
         if why is not None:
@@ -218,6 +223,8 @@ def _merge(merging: Merging, paths: list[str], names: list[str], panel: Panel, f
     for name in names:
         (folder / name).mkdir()
         fields = {"mode": "create", "options": merging.options, "fragments": paths, "steps": merging.steps}
+        if merging.limits:
+            fields["limits"] = merging.limits
         requests[name] = [("merge", {"path": str(folder / name / "x"), **fields})]
     row = panel.ask_each(requests)[0]
     why = disagreement({name: _outcomes(outcome) for name, outcome in row.items()})

@@ -15,8 +15,10 @@ from differential.blocks import take_apart
 from differential.compose import random_output
 from differential.corpus import entries, in_turn, probe_of, sealed
 from differential.programs import script_of
+from differential.push_programs import fragments_of, merging_of, sealed_stream
 
 WORK = Path("work")
+CASES = Path(__file__).parents[2] / "conformance" / "cases"
 SINGLE, PAIR, SEAL = 0, 1, 8
 
 
@@ -103,3 +105,40 @@ def test_all_targets_take_turns(tmp_path: Path) -> None:
 def test_a_corpus_without_packs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SuiteError, match="no packs in"):
         entries(tmp_path)
+
+
+def test_programs_of_pushes() -> None:
+    head = bytes([0x18, 4, 0x52, 0x33])
+    pushed = b"\x02\x01\0a\x02\0bc"
+    merging = merging_of(head + pushed + b"\x01\x03\x14\x01\x16\x01\0\x17\x0a\x0d\x0b", {"max_regions": 2})
+    assert merging.fragments == [b"a", b"bc"]
+    assert merging.limits == {"max_regions": 2}
+    assert merging.options is not None
+    assert merging.options["framing"] == "records"
+    assert merging.options["partition_count"] == 5
+    assert merging.options["chunk_size"] == 8
+    assert merging.options["max_waiting"] == 128
+    begin = {"call": "begin", "producer": "0", "generation": "5"}
+    assert merging.steps == [
+        {**begin, "push": "1"},
+        {"call": "write", "push": "1", "fragment": 1, "from": 0, "to": 2},
+        {"call": "commit", "push": "1"},
+        {**begin, "push": "2", "producer": "1"},
+        {"call": "write", "push": "2", "fragment": 1, "from": 0, "to": 1},
+        {"call": "write", "push": "2", "fragment": 1, "from": 1, "to": 2},
+        {"call": "commit", "push": "2"},
+        {"call": "flush"},
+        {"call": "close"},
+    ]
+    assert merging_of(b"", {}).steps == [{"call": "finalize"}]
+
+
+def test_seal_of_a_stream() -> None:
+    stream = b"".join(path.read_bytes() for path in sorted((CASES / "fragment").glob("frg-6-*.fragment")))
+    spoilt = bytearray(stream)
+    for at in (60, 84, len(stream) - 20):
+        spoilt[at] ^= 1
+    assert sealed_stream(bytes(spoilt)) == stream
+    assert fragments_of(b"\x08" + spoilt, {}).fragments == [stream]
+    assert fragments_of(b"\x00" + spoilt, {}).fragments == [bytes(spoilt)]
+    assert sealed_stream(b"short") == b"short"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 
 import google_crc32c
 
 HEADER = 64
 BLOCK = 24
 TAIL = 24
+_KIND = 16
+_END_BLOCK = 132
 _TAIL_MAGIC = bytes(byte ^ 0xFF for byte in b"\x89FARO\r\n\x1a")
 
 
@@ -30,6 +33,31 @@ def block_checksum(file: bytes | bytearray, at: int, size: int) -> int:
     return crc(file[40:56], file[at : at + 20], file[at + BLOCK : at + BLOCK + size])
 
 
+def _blocks(file: bytes | bytearray, end: int) -> Iterator[tuple[int, int]]:
+    """Where each block begins, and its stored size, as far as the sizes lead."""
+    at = HEADER
+    while at + BLOCK <= end:
+        size = struct.unpack_from("<I", file, at)[0]
+        if at + BLOCK + size > end:
+            return
+        yield at, size
+        at += BLOCK + pad8(size)
+
+
+def seal_stream(raw: bytes) -> bytes:
+    """A stream of fragments with correct checksums."""
+    if len(raw) < HEADER:
+        return raw
+    fragment = bytearray(raw)
+    struct.pack_into("<I", fragment, 60, crc(fragment[:60]))
+    for at, size in _blocks(fragment, len(fragment)):
+        struct.pack_into("<I", fragment, at + 20, block_checksum(fragment, at, size))
+        if fragment[at + _KIND] == _END_BLOCK:
+            end = at + BLOCK + pad8(size)
+            return bytes(fragment[:end]) + seal_stream(raw[end:])
+    return bytes(fragment)
+
+
 def seal(raw: bytes) -> bytes:
     """The file with correct checksums."""
     if len(raw) < HEADER:
@@ -38,13 +66,8 @@ def seal(raw: bytes) -> bytes:
     struct.pack_into("<I", file, 60, crc(file[:60]))
     tail = len(file) >= HEADER + TAIL and file.endswith(_TAIL_MAGIC)
     end = len(file) - (TAIL if tail else 0)
-    at = HEADER
-    while at + BLOCK <= end:
-        size = struct.unpack_from("<I", file, at)[0]
-        if at + BLOCK + size > end:
-            break
+    for at, size in _blocks(file, end):
         struct.pack_into("<I", file, at + 20, block_checksum(file, at, size))
-        at += BLOCK + pad8(size)
     if tail:
         begin = len(file) - TAIL
         struct.pack_into("<I", file, begin + 12, crc(file[begin : begin + 12], file[begin + 16 :]))

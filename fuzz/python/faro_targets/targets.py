@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from faro_targets import codec, files, follow, header_block, mending, message, script
+from faro_targets import codec, files, follow, fragments, header_block, mending, merge, message, script
 from faro_targets.broken import require
 from faro_targets.folder import Folder
 from faro_targets.transcript import Transcript
@@ -15,7 +15,9 @@ TARGETS: dict[str, Target] = {
     "codec_lz4": codec.codec_lz4,
     "codec_zstd": codec.codec_zstd,
     "follow": follow.follow,
+    "fragments": fragments.fragments,
     "header_block": header_block.header_block,
+    "merge": merge.merge,
     "message": message.message,
     "open": files.open_target,
     "read_all": files.read_all,

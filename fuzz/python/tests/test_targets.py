@@ -7,6 +7,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import faro_format as faro
+import faro_format.merge
 import pytest
 from faro_format import FaroError, Writer, WriterOptions
 
@@ -16,7 +17,7 @@ from faro_targets.broken import BrokenError
 from faro_targets.data_model import expected
 from faro_targets.folder import Folder
 from faro_targets.inputs import FilesInput, judged, limits_of
-from faro_targets.seal import seal
+from faro_targets.seal import seal, seal_stream
 from faro_targets.targets import TARGETS, run, run_twice
 
 
@@ -108,6 +109,65 @@ def test_bytes_mean_calls() -> None:
     assert found.calls[1:3] == ["flush", program.Property("k10", "ff")]
     handed = [program.Item(0, 0, b"", 0, "all"), program.Item(9, 0, b"\x01\0\0\0c", 1)]
     assert found.calls[3:] == [program.Handed(handed), "finish"]
+
+
+@pytest.fixture
+def pushed(tmp_path: Path) -> list[bytes]:
+    """Two fragments of an output: of partitions 0 and 1, and of partition 2."""
+    options = WriterOptions(partition_count=3, file_id=b"F" * 16, block_size=16, producer=7)
+    with Writer(str(tmp_path / "pushed"), options) as writer:
+        for number in range(12):
+            writer.write(number % 3, b"record " * number)
+        writer.finish()
+    with faro.Reader(data=str(tmp_path / "pushed.data"), index=str(tmp_path / "pushed.index")) as reader:
+        made = []
+        for low, high in ((0, 2), (2, 3)):
+            fragment = io.BytesIO()
+            faro.merge.fragment(reader, low, high, fragment)
+            made.append(fragment.getvalue())
+    return made
+
+
+def as_program(pushed: list[bytes], steps: bytes, flags: int = 0x18) -> bytes:
+    fragments = b"".join(struct.pack("<H", len(fragment)) + fragment for fragment in pushed)
+    return bytes([flags, 2, 0, 0, len(pushed)]) + fragments + steps
+
+
+def test_fragments_are_read(pushed: list[bytes], folder: Folder) -> None:
+    text = str(run("fragments", b"\x08" + b"".join(pushed), folder))
+    assert text.startswith("fragment 7 0 0 2\nblocks 8 ")
+    assert "\nfragment 7 0 2 1\nblocks 4 " in text
+    cut = str(run("fragments", b"\0" + pushed[0] + pushed[1][:-1], folder))
+    assert cut.endswith(f"!truncated fragment {len(pushed[1]) - 1}\n")
+
+
+def test_seal_of_a_stream(pushed: list[bytes]) -> None:
+    stream = b"".join(pushed)
+    spoilt = bytearray(stream)
+    for at in (60, 84, len(pushed[0]) + 60, len(pushed[0]) + 84):
+        spoilt[at] ^= 1
+    assert seal_stream(bytes(spoilt)) == stream
+    assert seal_stream(b"short") == b"short"
+
+
+def test_fragments_are_merged(pushed: list[bytes], folder: Folder) -> None:
+    text = str(run_twice("merge", as_program(pushed, b"\x00\x01\x00\x00\x00\x01\x05\x00"), folder))
+    assert [line.split()[2] for line in text.splitlines() if line.startswith("step")] == [
+        *("begun", "taken", "merged", "begun", "taken", "merged", "begun", "taken", "duplicate", "stale", "finalized")
+    ]
+    assert "have 0 7 0 4 1\nhave 1 7 0 4 1\nhave 2 7 0 4 1\n" in text
+    # Regions that were ended are still there after the merge was closed.
+    text = str(run_twice("merge", as_program(pushed, b"\x00\x01\x0d\x00\x01\x0c"), folder))
+    assert "step 6 duplicate\nstep 7 done\nfile data " in text
+
+
+def test_a_merge_unlike_its_model_is_found(
+    pushed: list[bytes], folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = as_program(pushed, b"\x00\x01\x00\x01")
+    monkeypatch.setattr("faro_targets.merge_model.MergeModel._appended", lambda *_: faro.merge.Outcome.MERGED)
+    with pytest.raises(BrokenError, match="duplicate"):
+        run("merge", program, folder)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ pub use seal::{crc32c, seal};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 11] = [
     ("open", targets::open),
     ("read_all", targets::read_all),
     ("follow", targets::follow),
@@ -30,5 +30,7 @@ pub const TARGETS: [Target; 9] = [
     ("codec_lz4", targets::codec_lz4),
     ("codec_zstd", targets::codec_zstd),
     ("header_block", targets::header_block),
+    ("fragments", targets::fragments),
+    ("merge", targets::merge),
     ("script", targets::script),
 ];

@@ -63,3 +63,24 @@ pub(crate) fn sizes(files: &Files) -> Vec<(FileRole, u64)> {
 pub(crate) fn contents(files: &Files) -> Vec<Vec<u8>> {
     files.paths().into_iter().map(|(_, path)| read(path)).collect()
 }
+
+/// A folder without files in the folder.
+pub(crate) fn empty_folder(name: &str) -> PathBuf {
+    let folder = path(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir(&folder).expect("a folder in a folder of ours");
+    folder
+}
+
+/// The files of a folder, by name.
+pub(crate) fn listing(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder).expect("a folder that was made");
+    let mut files: Vec<_> = entries
+        .map(|entry| {
+            let entry = entry.expect("an entry of a folder");
+            (entry.file_name().to_string_lossy().into_owned(), read(&entry.path()))
+        })
+        .collect();
+    files.sort();
+    files
+}

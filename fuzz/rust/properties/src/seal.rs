@@ -2,6 +2,8 @@
 
 use crc_fast::{CrcAlgorithm, Digest};
 
+/// The kind of the block that ends a fragment.
+const END_BLOCK: u8 = 132;
 const TAIL_MAGIC: [u8; 8] = [0x76, 0xB9, 0xBE, 0xAD, 0xB0, 0xF2, 0xF5, 0xE5];
 
 /// CRC-32C of the concatenated parts.
@@ -29,7 +31,10 @@ pub(crate) fn block_checksum(file_id: &[u8], header: &[u8], stored: &[u8]) -> u3
 
 /// Where each block begins and ends without padding, as far as the sizes lead.
 pub(crate) fn blocks(file: &[u8]) -> Vec<(usize, usize)> {
-    let end = file.len() - if has_tail(file) { 24 } else { 0 };
+    blocks_before(file, file.len() - if has_tail(file) { 24 } else { 0 })
+}
+
+fn blocks_before(file: &[u8], end: usize) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut at = 64;
     while at + 24 <= end {
@@ -50,15 +55,39 @@ pub fn seal(file: &mut [u8]) {
     }
     let checksum = crc32c(&[&file[..60]]);
     file[60..64].copy_from_slice(&checksum.to_le_bytes());
-    for (at, end) in blocks(file) {
-        let checksum = block_checksum(&file[40..56], &file[at..], &file[at + 24..end]);
-        file[at + 20..at + 24].copy_from_slice(&checksum.to_le_bytes());
-    }
+    let end = file.len() - if has_tail(file) { 24 } else { 0 };
+    seal_blocks(file, end);
     if has_tail(file) {
         let tail = file.len() - 24;
         let checksum = crc32c(&[&file[tail..tail + 12], &file[tail + 16..]]);
         file[tail + 12..tail + 16].copy_from_slice(&checksum.to_le_bytes());
     }
+}
+
+fn seal_blocks(file: &mut [u8], end: usize) {
+    for (at, end) in blocks_before(file, end) {
+        let checksum = block_checksum(&file[40..56], &file[at..], &file[at + 24..end]);
+        file[at + 20..at + 24].copy_from_slice(&checksum.to_le_bytes());
+    }
+}
+
+/// Corrects the checksums of a stream of fragments.
+pub(crate) fn seal_stream(mut stream: &mut [u8]) {
+    while stream.len() >= 64 {
+        let (fragment, rest) = stream.split_at_mut(fragment_end(stream));
+        let checksum = crc32c(&[&fragment[..60]]);
+        fragment[60..64].copy_from_slice(&checksum.to_le_bytes());
+        seal_blocks(fragment, fragment.len());
+        stream = rest;
+    }
+}
+
+/// Where the first fragment of a stream ends, which has 64 bytes: with its end block, or with the stream.
+pub(crate) fn fragment_end(stream: &[u8]) -> usize {
+    blocks_before(stream, stream.len())
+        .into_iter()
+        .find(|(at, _)| stream[at + 16] == END_BLOCK)
+        .map_or(stream.len(), |(_, end)| end.next_multiple_of(8).min(stream.len()))
 }
 
 #[cfg(test)]

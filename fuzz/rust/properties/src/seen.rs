@@ -38,6 +38,18 @@ pub(crate) fn assert_of_file(error: &Error, files: &Files) {
     }
 }
 
+/// Checks that a hostile fragment may cause an error.
+pub(crate) fn assert_of_fragment(error: &Error, size: usize) {
+    assert!(
+        error.role == Some(FileRole::Fragment) && error.offset.is_some_and(|offset| offset <= size as u64),
+        "beyond the {size} bytes, or not of a fragment: {error}"
+    );
+    assert!(
+        !matches!(error.code, ErrorCode::Io | ErrorCode::InvalidArgument),
+        "{error}"
+    );
+}
+
 /// A result without the text of its error, which was checked.
 pub(crate) fn verdict<T>(result: Result<T>, files: &Files) -> std::result::Result<T, Fault> {
     result.map_err(|error| {

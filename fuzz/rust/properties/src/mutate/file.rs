@@ -16,7 +16,7 @@ impl Block {
         self.header[16]
     }
 
-    fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         24 + self.payload.len() + self.padding.len()
     }
 

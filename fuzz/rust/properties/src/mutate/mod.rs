@@ -3,11 +3,13 @@
 //! would end at the first checksum.
 
 mod file;
+mod fragments;
 mod rng;
 mod values;
 
 use crate::container::Container;
 use file::File;
+pub use fragments::{fragments, merge};
 use rng::Rng;
 
 /// libFuzzer's mutation of `data[..size]`, which returns the new size.
@@ -309,6 +311,8 @@ mod tests {
             assert!(files(&mut data, size, size, seed, |_, size, _| size) <= size);
             assert!(data_file(&mut data, size, size, seed, |_, size, _| size) <= size);
             assert!(message(&mut data, size, size, seed, |_, size, _| size) <= size);
+            assert!(fragments(&mut data, size, size, seed, |_, size, _| size) <= size);
+            assert!(merge(&mut data, size, size, seed, |_, size, _| size) <= size);
         }
     }
 }

@@ -2,7 +2,11 @@
 
 pub(crate) mod codec;
 pub(crate) mod follow;
+pub(crate) mod fragments;
 mod header_block;
+pub(crate) mod merge;
+mod merge_model;
+pub(crate) mod merge_program;
 mod message;
 mod open;
 mod plain_model;
@@ -13,7 +17,9 @@ pub(crate) mod script;
 
 pub use codec::{codec_lz4, codec_zstd};
 pub use follow::follow;
+pub use fragments::fragments;
 pub use header_block::header_block;
+pub use merge::merge;
 pub use message::message;
 pub use open::open;
 pub use read_all::read_all;

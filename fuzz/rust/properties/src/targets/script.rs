@@ -12,15 +12,13 @@ pub fn script(input: &[u8]) {
     let mut model = Model::new(&program);
     let expected: Vec<_> = program.calls.iter().map(|call| model.call(call)).collect();
     let [first, second] = ["a", "b"].map(|folder| {
-        let folder = scratch::path(folder);
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir(&folder).expect("a folder in a folder of ours");
+        let folder = scratch::empty_folder(folder);
         assert_eq!(
             carry_out(&program, &folder),
             expected,
             "what the calls gave, and should"
         );
-        listing(&folder)
+        scratch::listing(&folder)
     });
     assert_eq!(first, second, "two writers, and not the same bytes");
     let names: Vec<_> = first.iter().map(|(name, _)| name.as_str()).collect();
@@ -36,22 +34,6 @@ pub fn script(input: &[u8]) {
     assert_eq!(names, expected);
     check(&files, &CheckOptions::default()).expect("what a writer wrote is whole");
     read(&files, &program, model);
-}
-
-/// The files of a folder, by name.
-fn listing(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let entries = std::fs::read_dir(folder).expect("a folder that was made");
-    let mut files: Vec<_> = entries
-        .map(|entry| {
-            let entry = entry.expect("an entry of a folder");
-            (
-                entry.file_name().to_string_lossy().into_owned(),
-                scratch::read(&entry.path()),
-            )
-        })
-        .collect();
-    files.sort();
-    files
 }
 
 /// Runs the calls; returns the result of each.

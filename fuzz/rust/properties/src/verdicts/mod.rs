@@ -1,6 +1,7 @@
 //! The transcript of a target on an input, which is the same in every language. `fuzz/VERDICTS.md` defines its lines.
 
 mod files;
+mod merges;
 mod message;
 mod others;
 
@@ -30,6 +31,8 @@ impl Transcript {
             "codec_lz4" => others::codec(input, 1, lines),
             "codec_zstd" => others::codec(input, 2, lines),
             "header_block" => others::header_block(input, lines),
+            "fragments" => merges::fragments(input, lines),
+            "merge" => merges::merge(input, lines),
             "script" => others::script(input, lines),
             _ => return None,
         }

@@ -52,9 +52,7 @@ pub(super) fn header_block(input: &[u8], lines: &mut Transcript) {
 
 pub(super) fn script(input: &[u8], lines: &mut Transcript) {
     let program = Program::decode(input);
-    let folder = scratch::path("v");
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir(&folder).expect("a folder in a folder of ours");
+    let folder = scratch::empty_folder("v");
     let said = carry_out(&program, &folder);
     for (number, code) in said.iter().enumerate() {
         if let Err(code) = code {

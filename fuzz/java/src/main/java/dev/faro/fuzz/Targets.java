@@ -7,16 +7,18 @@ import java.util.TreeMap;
 
 /** The targets by name. */
 final class Targets {
-    private static final Map<String, Target> ALL = new TreeMap<>(Map.of(
-            "codec_lz4", new CodecTarget(Codec.LZ4),
-            "codec_zstd", new CodecTarget(Codec.ZSTD),
-            "follow", new FollowTarget(),
-            "header_block", new HeaderBlockTarget(),
-            "message", new MessageTarget(),
-            "open", new OpenTarget(),
-            "read_all", new ReadAllTarget(),
-            "repair", new RepairTarget(),
-            "script", new ScriptTarget()));
+    private static final Map<String, Target> ALL = new TreeMap<>(Map.ofEntries(
+            Map.entry("codec_lz4", new CodecTarget(Codec.LZ4)),
+            Map.entry("codec_zstd", new CodecTarget(Codec.ZSTD)),
+            Map.entry("follow", new FollowTarget()),
+            Map.entry("fragments", new FragmentsTarget()),
+            Map.entry("header_block", new HeaderBlockTarget()),
+            Map.entry("merge", new MergeTarget()),
+            Map.entry("message", new MessageTarget()),
+            Map.entry("open", new OpenTarget()),
+            Map.entry("read_all", new ReadAllTarget()),
+            Map.entry("repair", new RepairTarget()),
+            Map.entry("script", new ScriptTarget())));
 
     private Targets() {}
 

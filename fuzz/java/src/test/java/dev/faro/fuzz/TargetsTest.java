@@ -10,6 +10,10 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.Framing;
 import dev.faro.codec.Codec;
+import dev.faro.merge.Fragments;
+import dev.faro.merge.Outcome;
+import dev.faro.reader.Reader;
+import dev.faro.reader.ReaderOptions;
 import dev.faro.writer.Layout;
 import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
@@ -155,6 +159,93 @@ class TargetsTest {
         byte[] cut = Arrays.copyOf(file, file.length - 1);
         assertFalse(whole.equals(DataModel.of(cut, FilesInput.limits((byte) 0)).result()));
         assertEquals("truncated at 4", DataModel.of(Arrays.copyOf(file, 4), FilesInput.limits((byte) 0)).result());
+    }
+
+    /** Two fragments of an output: of partitions 0 and 1, and of partition 2. */
+    private List<byte[]> pushed() throws Exception {
+        WriterOptions options =
+                new WriterOptions(3).fileId(new UUID(1, 2)).blockSize(16).producer(7).overwrite(true);
+        try (Writer writer = Writer.create(outputs.resolve("pushed"), options)) {
+            for (int i = 0; i < 12; i++) {
+                writer.write(i % 3, bytes("record ".repeat(i)));
+            }
+            writer.finish();
+        }
+        List<byte[]> fragments = new ArrayList<>();
+        try (Reader reader = Reader.openPair(outputs.resolve("pushed.data"), outputs.resolve("pushed.index"),
+                ReaderOptions.DEFAULT)) {
+            for (int[] range : new int[][] {{0, 2}, {2, 3}}) {
+                ByteArrayOutputStream fragment = new ByteArrayOutputStream();
+                Fragments.write(reader, range[0], range[1], fragment);
+                fragments.add(fragment.toByteArray());
+            }
+        }
+        return fragments;
+    }
+
+    private static byte[] program(List<byte[]> fragments, int... steps) {
+        ByteArrayOutputStream program = new ByteArrayOutputStream();
+        program.writeBytes(new byte[] {0x18, 2, 0, 0, (byte) fragments.size()});
+        for (byte[] fragment : fragments) {
+            program.writeBytes(new byte[] {(byte) fragment.length, (byte) (fragment.length >> 8)});
+            program.writeBytes(fragment);
+        }
+        for (int step : steps) {
+            program.write(step);
+        }
+        return program.toByteArray();
+    }
+
+    private static byte[] stream(int flags, List<byte[]> fragments) {
+        ByteArrayOutputStream stream = new ByteArrayOutputStream();
+        stream.write(flags);
+        fragments.forEach(stream::writeBytes);
+        return stream.toByteArray();
+    }
+
+    @Test
+    void fragmentsAreRead() throws Exception {
+        List<byte[]> fragments = pushed();
+        String text = run("fragments", stream(8, fragments));
+        assertTrue(text.startsWith("fragment 7 0 0 2\nblocks 8 "), text);
+        assertTrue(text.contains("\nfragment 7 0 2 1\nblocks 4 "), text);
+        byte[] last = fragments.get(1);
+        String cut = run("fragments", stream(0, List.of(fragments.get(0), Arrays.copyOf(last, last.length - 1))));
+        assertTrue(cut.endsWith("!truncated fragment " + (last.length - 1) + "\n"), cut);
+    }
+
+    @Test
+    void sealOfStream() throws Exception {
+        List<byte[]> fragments = pushed();
+        byte[] stream = stream(0, fragments);
+        stream = Arrays.copyOfRange(stream, 1, stream.length);
+        byte[] broken = stream.clone();
+        for (int at : new int[] {60, 84, fragments.get(0).length + 60, fragments.get(0).length + 84}) {
+            broken[at]++;
+        }
+        Seal.sealStream(broken);
+        assertArrayEquals(stream, broken);
+    }
+
+    @Test
+    void fragmentsAreMerged() throws Exception {
+        String text = run("merge", program(pushed(), 0, 1, 0, 0, 0, 1, 5, 0));
+        for (String line : List.of("step 2 merged", "step 5 merged", "step 8 duplicate", "step 9 stale",
+                "step 10 finalized 2 3", "have 0 7 0 4 1", "have 1 7 0 4 1", "have 2 7 0 4 1")) {
+            assertTrue(text.contains(line + "\n"), text);
+        }
+        // Regions that were ended are still there after the merge was closed.
+        String resumed = run("merge", program(pushed(), 0, 1, 13, 0, 1, 12));
+        assertTrue(resumed.contains("step 6 duplicate\nstep 7 done\nfile data "), resumed);
+    }
+
+    @Test
+    void answersUnlikeTheModelAreFound() throws Exception {
+        MergeProgram program = MergeProgram.of(program(pushed(), 0, 1));
+        Path name = folder.path("out");
+        MergeModel model = new MergeModel(program, folder.path("out.data"), folder.path("out.index"));
+        assertThrows(Broken.class, () -> program.carryOut(name,
+                (step, answer) -> model.step(step, answer == Outcome.MERGED ? Outcome.DUPLICATE : answer)));
     }
 
     @Test

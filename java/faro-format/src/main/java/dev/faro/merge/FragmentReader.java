@@ -118,6 +118,11 @@ public final class FragmentReader implements Closeable {
         return intake.last();
     }
 
+    /** Where the block begins in the fragment, in bytes. */
+    public long offset() {
+        return intake.blocks().offset();
+    }
+
     /** The partition of the block. */
     public int partition() {
         return intake.blocks().partition();
