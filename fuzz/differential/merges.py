@@ -253,7 +253,8 @@ def _outcomes(outcome: Outcome) -> Outcome:
 
 def _read_merged(merging: Merging, name: str, files: Files, panel: Panel, folder: Path) -> list[Disagreement]:
     """All testees check and read what one of them has merged, if it was finished."""
-    if merging.steps[-1]["call"] != "finalize" or merging.options is None:
+    ends = [step["call"] for step in merging.steps if step["call"] in ("finalize", "close")]
+    if ends[:1] != ["finalize"] or merging.options is None:
         return []
     where = {role: str(place(role, folder / name)) for role in files}
     first, count = merging.options["first_partition"], merging.options["partition_count"]

@@ -101,7 +101,7 @@ class _Steps:
                 self._of_push(_OTHERS[call], h)
             elif call == 13:
                 return [*self.steps, {"call": "close"}] if not ended else self.steps
-            elif call in _OTHERS:
+            elif call in _OTHERS and not (call == 12 and ended):
                 ended = ended or call in (11, 12)
                 self.steps.append({"call": _OTHERS[call]})
         return self.steps if ended else [*self.steps, {"call": "finalize"}]

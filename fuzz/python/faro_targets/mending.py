@@ -14,6 +14,7 @@ from faro_targets.transcript import Transcript, sum_of
 
 Outcome = RepairReport | FaroError
 _ARROW = 2
+_MERGED = 2**64 - 1
 
 
 def repair(raw: bytes, folder: Folder, transcript: Transcript) -> None:
@@ -77,15 +78,16 @@ def _mended(given: FilesInput, folder: Folder, report: RepairReport) -> None:
     paths, limits = given.paths(folder), given.limits
     try:
         with Reader(**paths, limits=limits) as reader:
-            kept = reader.statistics is not None
+            kept = reader.statistics is not None or reader.header.producer == _MERGED
     except FaroError as error:
         raise BrokenError(f"what was mended opens: {error}") from error
     if report.action != "nothing":
         try:
             faro.check(**paths, level="checksums" if rebuilt else "structure", limits=limits)
         except FaroError as error:
-            # A footer that was there is kept, with its statistics, which repair does not check.
-            require(kept and error.code == ErrorCode.INCONSISTENT_INDEX, f"what was mended is whole: {error}")
+            # Repair keeps a footer that was there, with its statistics, and does not check them, nor the runs.
+            allowed = kept and not rebuilt and error.code == ErrorCode.INCONSISTENT_INDEX
+            require(allowed, f"what was mended is whole: {error}")
     before = [folder.read(name) for name in given.names]
     again = faro.repair(**paths, limits=limits)
     require(again.action == "nothing", "nothing is left to mend")

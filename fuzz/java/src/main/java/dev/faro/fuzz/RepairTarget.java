@@ -102,15 +102,15 @@ final class RepairTarget implements Target {
     private static void checkRepaired(FilesInput input, Folder folder, RepairReport.Action action) throws IOException {
         boolean rebuilt = action == RepairReport.Action.REBUILT;
         Limits limits = input.limits();
-        boolean statistics = false;
+        boolean kept = false;
         try (Reader reader = input.reader(folder, ReaderOptions.DEFAULT.withLimits(limits))) {
-            statistics = reader.footer().statistics() != null;
+            kept = !rebuilt && (reader.footer().statistics() != null || reader.header().producer() == -1);
             if (action != RepairReport.Action.NOTHING) {
                 Check.check(reader, rebuilt ? CheckLevel.CHECKSUMS : CheckLevel.STRUCTURE);
             }
         } catch (FaroException e) {
-            // An existing footer is kept, with statistics that were not checked.
-            boolean allowed = statistics && e.code() == ErrorCode.INCONSISTENT_INDEX;
+            // An existing footer is kept, with statistics that were not checked. Neither were the runs of regions.
+            boolean allowed = kept && e.code() == ErrorCode.INCONSISTENT_INDEX;
             Broken.unless(allowed, "a repaired output passes a check: " + e);
         }
         byte[] first = folder.read(input.firstName());
