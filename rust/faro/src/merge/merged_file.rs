@@ -342,13 +342,17 @@ impl MergedFile {
             self.open.start = push.blocks_start;
         }
         let mut runs = push.runs;
-        for (partition, mut run) in runs.drain(..) {
+        for (_, run) in &mut runs {
             run.flags = if last { Run::LAST } else { 0 };
-            *self.sequences.entry(partition).or_default() += run.blocks;
+        }
+        let before = self.open.runs.len();
+        // Together and first: a copy of a run that was just put together waits for the stores to the tables.
+        self.open.runs.append(&mut runs);
+        for (partition, run) in &self.open.runs[before..] {
+            *self.sequences.entry(*partition).or_default() += run.blocks;
             // Each block was the next one, and none followed the last.
-            let added = self.holdings.add(partition, &run);
+            let added = self.holdings.add(*partition, run);
             debug_assert_eq!(added, Ok(()));
-            self.open.runs.push((partition, run));
         }
         self.spare_runs = runs;
         true
