@@ -37,6 +37,16 @@ const BLOCK_BYTES: [usize; 2] = [10_000, 100_000];
 /// What is read at once, as from a network, and written at once.
 const PIECE: usize = 1 << 20;
 
+/// The buffer of `read-crc-copy-write`, as large as that of a merge.
+const BUFFER: usize = 512 << 10;
+
+/// What the bytes go through, between reading and writing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Through {
+    Nothing,
+    Buffer,
+}
+
 /// Runs the subcommand.
 pub(crate) fn run(args: &Args) -> Outcome<()> {
     let mut results = Results::new("merge", args.to.out.as_deref())?;
@@ -103,7 +113,8 @@ impl Task {
             .unwrap_or_default();
         let mut subjects = [
             Subject::writing("faro", || self.merge()),
-            Subject::writing("read-crc-write", || self.read_crc_write()),
+            Subject::writing("read-crc-write", || self.read_crc_write(Through::Nothing)),
+            Subject::writing("read-crc-copy-write", || self.read_crc_write(Through::Buffer)),
         ];
         rounds::run(&mut subjects, rounds, &case, plain_bytes, results)
     }
@@ -159,20 +170,33 @@ impl Task {
         Ok(run)
     }
 
-    /// The limit: the same bytes, copied in the same pieces, each with a checksum.
-    fn read_crc_write(&self) -> Outcome<Run> {
+    /// The limit: the same bytes, copied in the same pieces, each with a checksum. Through a buffer it is what a merge
+    /// can reach at most that collects the blocks of small pushes for larger writes.
+    fn read_crc_write(&self, through: Through) -> Outcome<Run> {
         let path = self.merged.with_extension("raw");
         remove(&path)?;
         let mut file = File::create(&path)?;
         let seal = Seal::new(&[7; 16]);
+        let mut buffer = Vec::with_capacity(BUFFER + self.block_bytes);
         let (seconds, sum) = timed(|| {
             let mut sum = 0;
             self.each_piece(|piece| {
                 for block in piece.chunks(self.block_bytes) {
                     sum ^= seal.checksum(&[0; 20], block);
+                    if through == Through::Buffer {
+                        buffer.extend_from_slice(block);
+                        if buffer.len() >= BUFFER {
+                            file.write_all(&buffer[..BUFFER])?;
+                            buffer.drain(..BUFFER);
+                        }
+                    }
                 }
-                Ok(file.write_all(piece)?)
+                match through {
+                    Through::Nothing => Ok(file.write_all(piece)?),
+                    Through::Buffer => Ok(()),
+                }
             })?;
+            file.write_all(&buffer)?;
             Ok(sum)
         })?;
         std::hint::black_box(sum);
@@ -213,7 +237,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let task = Task::new(folder.path(), 10_000, 3 << 20).unwrap();
         task.merge().unwrap();
-        task.read_crc_write().unwrap();
+        task.read_crc_write(Through::Nothing).unwrap();
+        let raw = fs::read(task.merged.with_extension("raw")).unwrap();
+        task.read_crc_write(Through::Buffer).unwrap();
+        assert!(raw == fs::read(task.merged.with_extension("raw")).unwrap());
         let reader = Reader::open(&faro::Files::paired(&task.merged), ReaderOptions::default()).unwrap();
         let blocks: Vec<_> = reader.partition(0).unwrap().collect::<faro::Result<_>>().unwrap();
         assert_eq!(blocks.len(), task.lengths.len());
