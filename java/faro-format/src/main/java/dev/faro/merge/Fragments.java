@@ -14,6 +14,7 @@ import dev.faro.internal.reader.FileDictionaries;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Reader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -31,7 +32,7 @@ import java.util.TreeSet;
  * <p>After an error the stream has no fragment, whatever it got.
  */
 public final class Fragments {
-    private static final long ALL = 1L << 32;
+    static final long ALL = 1L << 32;
 
     private final Reader reader;
     private final OutputStream to;
@@ -40,7 +41,7 @@ public final class Fragments {
     private ByteBuffer block = ByteBuffer.allocate(64 << 10).order(ByteOrder.LITTLE_ENDIAN);
     private long length;
 
-    private Fragments(Reader reader, OutputStream to, FileHeader header) {
+    Fragments(Reader reader, OutputStream to, FileHeader header) {
         this.reader = reader;
         this.to = to;
         this.header = header;
@@ -67,30 +68,23 @@ public final class Fragments {
         return write(reader, partition, partition + 1, fromNumber, toNumber, target);
     }
 
+    /**
+     * The fragment of the blocks of the partitions in [from, to), as a stream that reads each block when it is wanted.
+     * Without blocks the stream is empty. It is read by one thread, and it has its own reader until it is closed, which
+     * does not close the reader. What it throws is a {@link FaroException}.
+     *
+     * @throws FaroException {@code invalid-argument} as {@link #write(Reader, int, int, OutputStream)}; with
+     *     dictionaries, a fault of PRT-3
+     */
+    public static InputStream stream(Reader reader, int from, int to) throws FaroException {
+        return FragmentStream.of(reader, from, to);
+    }
+
     private static FragmentSummary write(
             Reader reader, int from, int to, long low, long high, OutputStream target) throws FaroException {
         Objects.requireNonNull(target, "target");
-        reader.output().checkRange(from, to);
-        if (from == to) {
-            throw FaroException.invalidArgument("a range of partitions", "an empty one");
-        }
-        FileHeader own = reader.header();
-        if (own.isMerged()) {
-            throw FaroException.invalidArgument("the output of one producer", "a merged file");
-        }
-        SortedSet<Integer> named = new TreeSet<>();
-        if (own.hasDictionaries()) {
-            // The dictionaries come first, so the blocks are read twice.
-            each(reader, from, to, low, high, (partition, number, blocks) -> {
-                if (blocks.dictionary() != 0) {
-                    named.add(blocks.dictionary());
-                }
-            });
-        }
-        FileHeader header = new FileHeader(FileKind.FRAGMENT, own.versionMinor(), own.framing(), to - from, from,
-                named.isEmpty() ? 0 : FileHeader.DICTIONARIES, own.writerFeatures(), own.producer(), own.attempt(),
-                own.fileId());
-        Fragments fragment = new Fragments(reader, target, header);
+        SortedSet<Integer> named = named(reader, from, to, low, high);
+        Fragments fragment = new Fragments(reader, target, header(reader, from, to, named));
         long[] count = new long[1];
         boolean last = each(reader, from, to, low, high, (partition, number, blocks) -> {
             if (count[0]++ == 0) {
@@ -99,6 +93,35 @@ public final class Fragments {
             fragment.block(partition, number, blocks);
         });
         return count[0] == 0 ? new FragmentSummary(0, 0, false) : fragment.end(count[0], last);
+    }
+
+    /** Checks the arguments. Returns the dictionaries that blocks name. */
+    static SortedSet<Integer> named(Reader reader, int from, int to, long low, long high) throws FaroException {
+        reader.output().checkRange(from, to);
+        if (from == to) {
+            throw FaroException.invalidArgument("a range of partitions", "an empty one");
+        }
+        if (reader.header().isMerged()) {
+            throw FaroException.invalidArgument("the output of one producer", "a merged file");
+        }
+        SortedSet<Integer> named = new TreeSet<>();
+        if (reader.header().hasDictionaries()) {
+            // The dictionaries come first, so the blocks are read twice.
+            each(reader, from, to, low, high, (partition, number, blocks) -> {
+                if (blocks.dictionary() != 0) {
+                    named.add(blocks.dictionary());
+                }
+            });
+        }
+        return named;
+    }
+
+    /** The header of FRG-6. */
+    static FileHeader header(Reader reader, int from, int to, SortedSet<Integer> named) {
+        FileHeader own = reader.header();
+        return new FileHeader(FileKind.FRAGMENT, own.versionMinor(), own.framing(), to - from, from,
+                named.isEmpty() ? 0 : FileHeader.DICTIONARIES, own.writerFeatures(), own.producer(), own.attempt(),
+                own.fileId());
     }
 
     private interface Taker {
@@ -133,7 +156,7 @@ public final class Fragments {
     }
 
     /** Header, schema and dictionaries. */
-    private void begin(SortedSet<Integer> named) throws FaroException {
+    void begin(SortedSet<Integer> named) throws FaroException {
         send(HeaderBytes.encode(header), FileHeader.SIZE);
         ByteBuffer schema = reader.schemaMessage();
         if (schema != null) {
@@ -149,7 +172,7 @@ public final class Fragments {
         }
     }
 
-    private void block(int partition, long number, BlockCursor blocks) throws FaroException {
+    void block(int partition, long number, BlockCursor blocks) throws FaroException {
         BlockReader source = blocks.block();
         int size = room(source.storedSize());
         source.copyTo(block, 0);
@@ -176,7 +199,7 @@ public final class Fragments {
     }
 
     /** FRG-3. */
-    private FragmentSummary end(long blocks, boolean last) throws FaroException {
+    FragmentSummary end(long blocks, boolean last) throws FaroException {
         if (blocks >= ALL) {
             throw FaroException.limitExceeded("fewer than 2^32 blocks in a fragment", blocks);
         }
