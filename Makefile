@@ -144,6 +144,25 @@ test-flink: out/tpch-0.1/stamp ## Test the adapter for Flink, with FLINK=1.20.5 
 test-flink-1:
 	@$(MAKE) --no-print-directory test-flink FLINK=1.20.5
 
+# What a version of Spark needs: its line, and the Jackson that its Scala module insists on.
+SPARK_ARGS = $(if $(SPARK),-Dspark.version=$(SPARK) -Dspark.line=$(firstword $(subst ., ,$(SPARK)))) $(if $(SCALA),-Dscala.line=$(SCALA)) \
+	$(if $(filter 4.1.%,$(SPARK)),-Djackson.version=2.20.0)
+.PHONY: test-spark
+test-spark: ## Test the adapter for Spark, with SPARK=4.2.0, or SPARK=3.5.9 and SCALA=2.12 or 2.13
+	@# Classes that were compiled against another Spark may not run.
+	rm -rf java/faro-spark/target
+	$(MVN) test --activate-profiles spark --projects :faro-spark --also-make -Dsurefire.failIfNoSpecifiedTests=false \
+		-Dtest='dev.faro.spark.*Test' $(SPARK_ARGS)
+
+.PHONY: test-spark-3
+test-spark-3:
+	@$(MAKE) --no-print-directory test-spark SPARK=3.5.9 SCALA=2.12
+
+.PHONY: spark-jar
+spark-jar: ## Make the jar for Spark, with SPARK and SCALA as above
+	rm -rf java/faro-spark/target
+	$(MVN) package -DskipTests --activate-profiles spark --projects :faro-spark --also-make $(SPARK_ARGS)
+
 .PHONY: flink-jar
 flink-jar: ## Make the jar for the lib/ of Flink, with FLINK=1.20.5 or 2.3.0
 	@# As above.

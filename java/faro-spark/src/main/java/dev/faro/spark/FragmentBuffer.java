@@ -1,0 +1,120 @@
+package dev.faro.spark;
+
+import dev.faro.FaroException;
+import dev.faro.FileHeader;
+import dev.faro.merge.Fragments;
+import dev.faro.reader.Reader;
+import io.netty.handler.stream.ChunkedStream;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import org.apache.spark.network.buffer.ManagedBuffer;
+
+/** The blocks of some partitions of an output as a fragment, which is made while it is read. */
+final class FragmentBuffer extends ManagedBuffer {
+    /** The end block (FRG-3), in bytes. */
+    private static final int END_BLOCK = 40;
+
+    private final OpenOutputs outputs;
+    private final File data;
+    private final File index;
+    private final int from;
+    private final int to;
+    private final long size;
+
+    private FragmentBuffer(OpenOutputs outputs, File data, File index, int from, int to, long size) {
+        this.outputs = outputs;
+        this.data = data;
+        this.index = index;
+        this.from = from;
+        this.to = to;
+        this.size = size;
+    }
+
+    static FragmentBuffer of(OpenOutputs outputs, File data, File index, int from, int to) {
+        try (OpenOutputs.Lease output = outputs.open(data, index)) {
+            return new FragmentBuffer(outputs, data, index, from, to, size(output.reader(), from, to));
+        } catch (FaroException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The size of the fragment of these partitions in bytes; 0 without blocks. */
+    static long size(Reader reader, int from, int to) throws FaroException {
+        long blocks = 0;
+        for (int partition = from; partition < to; partition++) {
+            blocks += reader.storedBytes(partition);
+        }
+        return blocks == 0 ? 0 : FileHeader.SIZE + blocks + END_BLOCK;
+    }
+
+    @Override
+    public long size() {
+        return size;
+    }
+
+    @Override
+    public ByteBuffer nioByteBuffer() throws IOException {
+        try (InputStream stream = createInputStream()) {
+            return ByteBuffer.wrap(stream.readAllBytes());
+        }
+    }
+
+    /** Opens the output at the first read: Spark does not expect this call to fail. */
+    @Override
+    public InputStream createInputStream() {
+        return new InputStream() {
+            private OpenOutputs.Lease output;
+            private InputStream fragment;
+
+            @Override
+            public int read() throws IOException {
+                byte[] one = new byte[1];
+                return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
+            }
+
+            @Override
+            public int read(byte[] into, int at, int length) throws IOException {
+                if (fragment == null) {
+                    output = outputs.open(data, index);
+                    fragment = Fragments.stream(output.reader(), from, to);
+                }
+                return fragment.read(into, at, length);
+            }
+
+            @Override
+            public void close() throws IOException {
+                if (output != null) {
+                    output.close();
+                    output = null;
+                }
+                if (fragment == null) {
+                    fragment = InputStream.nullInputStream();
+                }
+                fragment.close();
+            }
+        };
+    }
+
+    @Override
+    public ManagedBuffer retain() {
+        return this;
+    }
+
+    @Override
+    public ManagedBuffer release() {
+        return this;
+    }
+
+    @Override
+    public Object convertToNetty() {
+        return new FragmentRegion(createInputStream(), size);
+    }
+
+    /** For encrypted connections, since Spark 4.0. */
+    public Object convertToNettyForSsl() {
+        return new ChunkedStream(createInputStream());
+    }
+}

@@ -1,0 +1,49 @@
+package dev.faro.spark;
+
+import dev.faro.codec.Codec;
+import java.util.Locale;
+import org.apache.spark.SparkConf;
+
+/**
+ * The settings of Spark that decide how outputs are written.
+ *
+ * @param codec of the blocks: none unless {@code spark.shuffle.compress}; else Zstandard if
+ *     {@code spark.io.compression.codec} is that, and LZ4 for all others
+ * @param level of Zstandard, from {@code spark.io.compression.zstd.level}
+ * @param bufferSize the most memory for records of one task, in bytes, from {@code spark.shuffle.faro.bufferSize}
+ */
+record Settings(Codec codec, int level, long bufferSize) {
+    static final String BUFFER_SIZE = "spark.shuffle.faro.bufferSize";
+
+    Settings(SparkConf conf) {
+        this(codec(conf), conf.getInt("spark.io.compression.zstd.level", 1),
+                conf.getSizeAsBytes(BUFFER_SIZE, "64m"));
+    }
+
+    private static Codec codec(SparkConf conf) {
+        if (!conf.getBoolean("spark.shuffle.compress", true)) {
+            return Codec.NONE;
+        }
+        String name = conf.get("spark.io.compression.codec", "lz4").toLowerCase(Locale.ROOT);
+        return name.equals("zstd") || name.contains("zstdcompressioncodec") ? Codec.ZSTD : Codec.LZ4;
+    }
+
+    /** Refuses what would not work, with the setting to change. */
+    static void check(SparkConf conf) {
+        refuse(conf, "spark.io.encryption.enabled", "Faro's shuffle does not encrypt its files");
+        refuse(conf, "spark.shuffle.service.enabled", "the external shuffle service cannot serve Faro's files yet");
+        refuse(conf, "spark.shuffle.push.enabled", "Faro's shuffle does not push yet");
+    }
+
+    private static void refuse(SparkConf conf, String key, String reason) {
+        if (conf.getBoolean(key, false)) {
+            throw new IllegalArgumentException(key + " has to be false with " + FaroShuffleManager.class.getName()
+                    + ": " + reason);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "with codec " + codec + ", at most " + bufferSize + " bytes of records in memory for each task";
+    }
+}

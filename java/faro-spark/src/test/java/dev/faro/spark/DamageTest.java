@@ -1,0 +1,130 @@
+package dev.faro.spark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.spark.FetchFailed;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import scala.Tuple2;
+
+/** A damaged output is a fetch failure to Spark: its map task runs again, and the result is right. */
+class DamageTest {
+    private static final Map<String, String> SETTINGS = Map.of("spark.serializer",
+            "org.apache.spark.serializer.KryoSerializer", "spark.shuffle.compress", "false");
+
+    @TempDir
+    private Path folder;
+
+    /** Counts fetch failures. */
+    private static final class Failures extends SparkListener {
+        private final AtomicInteger count = new AtomicInteger();
+
+        @Override
+        public void onTaskEnd(SparkListenerTaskEnd end) {
+            if (end.reason() instanceof FetchFailed) {
+                count.incrementAndGet();
+            }
+        }
+    }
+
+    enum Harm {
+        FLIPPED_BIT {
+            @Override
+            void apply(TestSession.Output output) throws Exception {
+                byte[] file = Files.readAllBytes(output.data());
+                file[file.length / 2] ^= 4;
+                Files.write(output.data(), file);
+            }
+        },
+        ZEROED_PAGE {
+            @Override
+            void apply(TestSession.Output output) throws Exception {
+                byte[] file = Files.readAllBytes(output.data());
+                java.util.Arrays.fill(file, file.length / 3, Math.min(file.length, file.length / 3 + 4096), (byte) 0);
+                Files.write(output.data(), file);
+            }
+        },
+        CUT_DATA {
+            @Override
+            void apply(TestSession.Output output) throws Exception {
+                byte[] file = Files.readAllBytes(output.data());
+                Files.write(output.data(), java.util.Arrays.copyOf(file, file.length / 2));
+            }
+        },
+        FLIPPED_INDEX {
+            @Override
+            void apply(TestSession.Output output) throws Exception {
+                byte[] file = Files.readAllBytes(output.index());
+                file[100] ^= 1;
+                Files.write(output.index(), file);
+            }
+        },
+        REMOVED {
+            @Override
+            void apply(TestSession.Output output) throws Exception {
+                Files.delete(output.data());
+            }
+        };
+
+        abstract void apply(TestSession.Output output) throws Exception;
+    }
+
+    private static JavaPairRDD<Integer, String> shuffled(TestSession session) {
+        List<Integer> numbers = IntStream.range(0, 10_000).boxed().collect(Collectors.toList());
+        return session.rdds().parallelize(numbers, 3).mapToPair(number -> new Tuple2<>(number, "text " + number % 99))
+                .repartition(4);
+    }
+
+    private static List<String> rows(JavaPairRDD<Integer, String> rdd) {
+        List<String> rows = new ArrayList<>(rdd.map(String::valueOf).collect());
+        Collections.sort(rows);
+        return rows;
+    }
+
+    @ParameterizedTest
+    @EnumSource(Harm.class)
+    void theMapTaskRunsAgain(Harm harm) throws Exception {
+        List<String> expected = TestSession.expected(folder, SETTINGS, session -> rows(shuffled(session)));
+        try (TestSession session = TestSession.faro(folder, SETTINGS)) {
+            Failures failures = new Failures();
+            session.rdds().sc().addSparkListener(failures);
+            JavaPairRDD<Integer, String> rdd = shuffled(session);
+            rdd.count();
+            assertEquals(0, failures.count.get());
+            List<TestSession.Output> outputs = session.outputs();
+            assertEquals(3, outputs.size());
+            // Not by way of a file that is still open.
+            ((FaroBlockResolver) session.rdds().sc().env().shuffleManager().shuffleBlockResolver()).closeOutputs();
+            harm.apply(outputs.get(0));
+            assertEquals(expected, rows(rdd));
+            session.rdds().sc().listenerBus().waitUntilEmpty();
+            assertTrue(failures.count.get() > 0, "no fetch has failed");
+        }
+    }
+
+    @Test
+    void withoutDamageNothingFails() {
+        try (TestSession session = TestSession.faro(folder, SETTINGS)) {
+            Failures failures = new Failures();
+            session.rdds().sc().addSparkListener(failures);
+            JavaPairRDD<Integer, String> rdd = shuffled(session);
+            assertEquals(rows(rdd), rows(rdd));
+            assertEquals(0, failures.count.get());
+        }
+    }
+}

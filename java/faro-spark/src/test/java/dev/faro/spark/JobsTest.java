@@ -1,0 +1,195 @@
+package dev.faro.spark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.faro.check.Check;
+import dev.faro.check.CheckLevel;
+import dev.faro.reader.Reader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.sql.Row;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import scala.Tuple2;
+
+/** Jobs give with Faro's shuffle what they give with Spark's own. */
+class JobsTest {
+    private static final Map<String, String> KRYO =
+            Map.of("spark.serializer", "org.apache.spark.serializer.KryoSerializer");
+
+    @TempDir
+    private Path folder;
+
+    /** Operations on RDDs; each gives a result that does not depend on the order of what arrives. */
+    enum Job {
+        REDUCE_BY_KEY(session -> sorted(pairs(session).reduceByKey(Integer::sum, 5))),
+        SORT_BY_KEY(session -> texts(pairs(session).mapToPair(Tuple2::swap).sortByKey(true, 6).keys().collect())),
+        GROUP_BY_KEY(session -> sorted(pairs(session).groupByKey(4).mapValues(JobsTest::inOrder))),
+        JOIN(session -> sorted(pairs(session).join(pairs(session).reduceByKey(Integer::sum), 3))),
+        DISTINCT(session -> sorted(pairs(session).values().map(value -> value % 1000).distinct(8)
+                .mapToPair(value -> new Tuple2<>(String.valueOf(value), value)))),
+        REPARTITION(session -> sorted(pairs(session).repartition(9))),
+        MANY_PARTITIONS(session -> sorted(pairs(session).reduceByKey(Integer::sum, 3000))),
+        EMPTY(session -> sorted(pairs(session).filter(pair -> false).reduceByKey(Integer::sum, 4))),
+        LARGE_RECORDS(session -> sorted(session.rdds().parallelize(List.of(1, 2, 3), 3)
+                .mapToPair(number -> new Tuple2<>(String.valueOf(number), "x".repeat(number * 1_500_000)))
+                .repartition(2).mapValues(String::length)));
+
+        private final Function<TestSession, Object> run;
+
+        Job(Function<TestSession, Object> run) {
+            this.run = run;
+        }
+    }
+
+    private static JavaPairRDD<String, Integer> pairs(TestSession session) {
+        List<Integer> numbers = IntStream.range(0, 20_000).boxed().collect(Collectors.toList());
+        return session.rdds().parallelize(numbers, 4)
+                .mapToPair(number -> new Tuple2<>("key " + number % 321, number));
+    }
+
+    private static List<Integer> inOrder(Iterable<Integer> values) {
+        List<Integer> list = new ArrayList<>();
+        values.forEach(list::add);
+        Collections.sort(list);
+        return list;
+    }
+
+    private static List<String> sorted(JavaPairRDD<?, ?> rdd) {
+        List<String> rows = new ArrayList<>(texts(rdd.collect()));
+        Collections.sort(rows);
+        return rows;
+    }
+
+    private static List<String> texts(List<?> rows) {
+        return rows.stream().map(String::valueOf).collect(Collectors.toList());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Job.class)
+    void rdds(Job job) throws Exception {
+        Object expected = TestSession.expected(folder, KRYO, job.run::apply);
+        try (TestSession session = TestSession.faro(folder, KRYO)) {
+            assertEquals(expected, job.run.apply(session));
+            List<TestSession.Output> outputs = session.outputs();
+            assertFalse(outputs.isEmpty(), "no output is a Faro file");
+            for (TestSession.Output output : outputs) {
+                check(output);
+            }
+        }
+    }
+
+    private static void check(TestSession.Output output) throws Exception {
+        try (Reader reader = output.open()) {
+            Check.check(reader, CheckLevel.DECODE);
+            Map<String, String> properties = new TreeMap<>(reader.footer().properties());
+            assertEquals(List.of("faro.spark.application", "faro.spark.map", "faro.spark.shuffle", "faro.spark.task"),
+                    List.copyOf(properties.keySet()));
+            assertEquals("shuffle_" + properties.get("faro.spark.shuffle") + "_" + properties.get("faro.spark.task")
+                    + "_0.data", output.data().getFileName().toString());
+        }
+    }
+
+    /** Java's serializer cannot be relocated: such a shuffle is Spark's own. */
+    @Test
+    void javaSerializer() {
+        Map<String, String> settings = Map.of("spark.serializer", "org.apache.spark.serializer.JavaSerializer");
+        Function<TestSession, Object> job = session -> sorted(pairs(session).map(pair -> List.of(pair._1, pair._2))
+                .mapToPair(pair -> new Tuple2<>(pair, 1)).groupByKey(3).mapValues(JobsTest::inOrder));
+        Object expected = TestSession.expected(folder, settings, job);
+        try (TestSession session = TestSession.faro(folder, settings)) {
+            assertEquals(expected, job.apply(session));
+            assertEquals(List.of(), session.outputs());
+        }
+    }
+
+    /** Little memory for records: the outputs have many regions, and no file of spills. */
+    @ParameterizedTest
+    @EnumSource(value = Job.class, names = {"REPARTITION", "GROUP_BY_KEY", "LARGE_RECORDS"})
+    void littleMemory(Job job) throws Exception {
+        Map<String, String> settings = new TreeMap<>(KRYO);
+        settings.put(Settings.BUFFER_SIZE, "16k");
+        Object expected = TestSession.expected(folder, KRYO, job.run::apply);
+        try (TestSession session = TestSession.faro(folder, settings)) {
+            assertEquals(expected, job.run.apply(session));
+            int most = 0;
+            for (TestSession.Output output : session.outputs()) {
+                check(output);
+                try (Reader reader = output.open()) {
+                    most = Math.max(most, reader.regionCount());
+                }
+            }
+            assertTrue(most > 1, most + " regions");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"lz4", "zstd", "snappy", "none"})
+    void codecs(String codec) {
+        Map<String, String> settings = new TreeMap<>(KRYO);
+        settings.put("spark.shuffle.compress", String.valueOf(!codec.equals("none")));
+        settings.put("spark.io.compression.codec", codec.equals("none") ? "lz4" : codec);
+        Object expected = TestSession.expected(folder, settings, Job.REPARTITION.run::apply);
+        try (TestSession session = TestSession.faro(folder, settings)) {
+            assertEquals(expected, Job.REPARTITION.run.apply(session));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void sql(boolean adaptive) {
+        Map<String, String> settings = Map.of("spark.sql.adaptive.enabled", String.valueOf(adaptive),
+                "spark.sql.autoBroadcastJoinThreshold", "-1");
+        Function<TestSession, List<String>> job = session -> {
+            session.sql().range(0, 50_000, 1, 5).createOrReplaceTempView("numbers");
+            List<Row> rows = session.sql().sql("with a as (select id, id % 97 as k, concat('name ', id % 13) as n,"
+                    + " cast(id as decimal(20, 4)) / 7 as d from numbers),"
+                    + " b as (select k, count(*) as c, sum(d) as s, max(n) as m from a group by k)"
+                    + " select a.n, b.k, b.c, b.s, b.m, count(distinct a.id) as u from a join b on a.k = b.k"
+                    + " group by a.n, b.k, b.c, b.s, b.m order by a.n, b.k").collectAsList();
+            return texts(rows);
+        };
+        List<String> expected = TestSession.expected(folder, settings, job);
+        assertEquals(13 * 97, expected.size());
+        try (TestSession session = TestSession.faro(folder, settings)) {
+            assertEquals(expected, job.apply(session));
+            assertFalse(session.outputs().isEmpty());
+        }
+    }
+
+    /** What a shuffle left is removed with it. */
+    @Test
+    void outputsAreRemoved() throws Exception {
+        try (TestSession session = TestSession.faro(folder, KRYO)) {
+            JavaPairRDD<String, Integer> shuffled = pairs(session).repartition(3);
+            shuffled.count();
+            assertEquals(4, session.outputs().size());
+            session.rdds().sc().env().shuffleManager().unregisterShuffle(0);
+            assertEquals(List.of(), session.outputs());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"spark.io.encryption.enabled", "spark.shuffle.service.enabled", "spark.shuffle.push.enabled"})
+    void whatDoesNotWorkIsRefused(String key) {
+        SparkConf conf = new SparkConf(false).set(key, "true");
+        IllegalArgumentException refused =
+                assertThrows(IllegalArgumentException.class, () -> new FaroShuffleManager(conf));
+        assertTrue(refused.getMessage().startsWith(key + " has to be false"), refused.getMessage());
+    }
+}
