@@ -59,7 +59,7 @@ final class FragmentRegion extends AbstractFileRegion {
         return written;
     }
 
-    /** Whoever waits for the rest sees the connection end if the output is damaged. */
+    /** A reader that waits for the rest sees the connection end if the output is damaged. */
     private void fill() throws IOException {
         int count = stream.read(bytes, 0, (int) Math.min(bytes.length, size - transferred));
         if (count < 0) {

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
@@ -20,17 +21,25 @@ import org.apache.spark.sql.SparkSession;
 
 /** A Spark application in this JVM, with Faro's shuffle or with Spark's own. One at a time. */
 final class TestSession implements AutoCloseable {
+    private static final Path LOCAL = Path.of(System.getenv("SPARK_LOCAL_DIRS"));
+
     private final SparkSession session;
     private final JavaSparkContext context;
-    private final Path folder;
+    /** The outputs of applications that have ended, if they left any. */
+    private final Set<Output> before;
 
     private TestSession(String master, Path folder, Map<String, String> settings) {
         SparkConf conf = new SparkConf(false).setMaster(master).setAppName("faro").set("spark.ui.enabled", "false")
-                .set("spark.local.dir", folder.toString()).set("spark.driver.host", "127.0.0.1")
+                .set("spark.driver.host", "127.0.0.1")
                 .set("spark.driver.bindAddress", "127.0.0.1").set("spark.sql.shuffle.partitions", "7")
                 .set("spark.sql.warehouse.dir", folder.resolve("warehouse").toString());
         settings.forEach(conf::set);
-        this.folder = folder;
+        try {
+            Files.createDirectories(LOCAL);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        this.before = Set.copyOf(outputs(Set.of()));
         this.session = SparkSession.builder().config(conf).getOrCreate();
         this.context = JavaSparkContext.fromSparkContext(session.sparkContext());
     }
@@ -73,16 +82,23 @@ final class TestSession implements AutoCloseable {
 
     /** The Faro outputs that are there now. */
     List<Output> outputs() {
-        try (Stream<Path> walk = Files.walk(folder)) {
+        return outputs(before);
+    }
+
+    private static List<Output> outputs(Set<Output> before) {
+        try (Stream<Path> walk = Files.walk(LOCAL)) {
             List<Path> files = walk.filter(Files::isRegularFile).toList();
             List<Output> found = new ArrayList<>();
             for (Path index : files) {
                 if (isFaroIndex(index)) {
                     String data = index.getFileName().toString().replace(".index", ".data");
-                    found.add(new Output(files.stream().filter(file -> file.endsWith(data)).findAny().orElseThrow(),
-                            index));
+                    // One folder for each application or executor, and below it one for each hash of names.
+                    Path own = index.getParent().getParent();
+                    found.add(new Output(files.stream().filter(file -> file.startsWith(own) && file.endsWith(data))
+                            .findAny().orElseThrow(), index));
                 }
             }
+            found.removeAll(before);
             return found;
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -1,0 +1,177 @@
+package dev.faro.spark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.spark.FetchFailed;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.executor.ShuffleReadMetrics;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import scala.Tuple2;
+
+/** Two executors in processes of their own, which fetch from each other. */
+class ClusterTest {
+    private static final String MASTER = "local-cluster[2,1,1024]";
+
+    @TempDir
+    private Path folder;
+
+    /** What the reduce tasks read, and how often a fetch failed. */
+    private static final class Reads extends SparkListener {
+        private final AtomicLong remoteBlocks = new AtomicLong();
+        private final AtomicLong localBlocks = new AtomicLong();
+        private final AtomicLong failures = new AtomicLong();
+
+        @Override
+        public void onTaskEnd(SparkListenerTaskEnd end) {
+            if (end.reason() instanceof FetchFailed) {
+                failures.incrementAndGet();
+            }
+            if (end.taskMetrics() != null) {
+                ShuffleReadMetrics read = end.taskMetrics().shuffleReadMetrics();
+                remoteBlocks.addAndGet(read.remoteBlocksFetched());
+                localBlocks.addAndGet(read.localBlocksFetched());
+            }
+        }
+    }
+
+    @BeforeAll
+    static void makeSparkHome() throws Exception {
+        Path jars = Files.createDirectories(Path.of(System.getenv("SPARK_HOME"), "jars"));
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+            Path jar = Path.of(entry);
+            Path link = jars.resolve(jar.getFileName());
+            if (entry.endsWith(".jar") && !Files.exists(link)) {
+                Files.createSymbolicLink(link, jar);
+            }
+        }
+    }
+
+    private TestSession start(Map<String, String> more) {
+        Map<String, String> settings = new HashMap<>(Map.of("spark.serializer",
+                "org.apache.spark.serializer.KryoSerializer", "spark.shuffle.io.maxRetries", "1",
+                "spark.shuffle.io.retryWait", "100ms", "spark.executor.heartbeatInterval", "1s",
+                "spark.executor.extraJavaOptions", options()));
+        settings.put("spark.executor.extraClassPath", Arrays.stream(System.getProperty("java.class.path")
+                .split(File.pathSeparator)).filter(entry -> !entry.endsWith(".jar"))
+                .collect(Collectors.joining(File.pathSeparator)));
+        settings.putAll(more);
+        return TestSession.faro(MASTER, folder, settings);
+    }
+
+    /** What Spark 3.5 asks of a JVM 17. */
+    private static String options() {
+        return List.of("java.lang", "java.lang.invoke", "java.util", "java.nio", "java.util.concurrent", "java.net")
+                .stream().map(room -> "--add-opens=java.base/" + room + "=ALL-UNNAMED")
+                .collect(Collectors.joining(" ")) + " --add-opens=java.base/sun.nio.ch=ALL-UNNAMED";
+    }
+
+    private static JavaPairRDD<Integer, String> shuffled(TestSession session, int maps, int partitions) {
+        List<Integer> numbers = IntStream.range(0, 30_000).boxed().collect(Collectors.toList());
+        return session.rdds().parallelize(numbers, maps).mapToPair(number -> new Tuple2<>(number, "text " + number))
+                .repartition(partitions);
+    }
+
+    private static List<String> expected() {
+        return IntStream.range(0, 30_000).mapToObj(number -> "(" + number + ",text " + number + ")").sorted()
+                .collect(Collectors.toList());
+    }
+
+    private static List<String> rows(JavaPairRDD<Integer, String> rdd) {
+        List<String> rows = new ArrayList<>(rdd.map(String::valueOf).collect());
+        Collections.sort(rows);
+        return rows;
+    }
+
+    /** Over the network, or from the disk of the other executor of the host. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void executorsFetchFromEachOther(boolean hostLocal) throws Exception {
+        try (TestSession session = start(Map.of("spark.shuffle.readHostLocalDisk", String.valueOf(hostLocal)))) {
+            Reads reads = new Reads();
+            session.rdds().sc().addSparkListener(reads);
+            assertEquals(expected(), rows(shuffled(session, 6, 5)));
+            waitFor(session);
+            assertEquals(0, reads.failures.get());
+            assertEquals(30, reads.remoteBlocks.get() + reads.localBlocks.get());
+            assertTrue(hostLocal == (reads.remoteBlocks.get() == 0), reads.remoteBlocks + " remote blocks");
+        }
+    }
+
+    /** Blocks that are fetched to the disk, in many pieces. */
+    @Test
+    void largeBlocksAreStreamed() throws Exception {
+        Map<String, String> settings = Map.of("spark.shuffle.readHostLocalDisk", "false",
+                "spark.network.maxRemoteBlockSizeFetchToMem", "4k", "spark.shuffle.compress", "false",
+                Settings.BUFFER_SIZE, "64k");
+        try (TestSession session = start(settings)) {
+            Reads reads = new Reads();
+            session.rdds().sc().addSparkListener(reads);
+            assertEquals(expected(), rows(shuffled(session, 4, 3)));
+            waitFor(session);
+            assertEquals(0, reads.failures.get());
+            assertTrue(reads.remoteBlocks.get() > 0);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void damageIsAFetchFailure(boolean hostLocal) throws Exception {
+        Map<String, String> settings = Map.of("spark.shuffle.readHostLocalDisk", String.valueOf(hostLocal),
+                "spark.shuffle.compress", "false");
+        try (TestSession session = start(settings)) {
+            Reads reads = new Reads();
+            session.rdds().sc().addSparkListener(reads);
+            JavaPairRDD<Integer, String> rdd = shuffled(session, 4, 3);
+            rdd.count();
+            List<TestSession.Output> outputs = session.outputs();
+            assertEquals(4, outputs.size());
+            byte[] file = Files.readAllBytes(outputs.get(1).data());
+            file[file.length / 2] ^= 1;
+            Files.write(outputs.get(1).data(), file);
+            assertEquals(expected(), rows(rdd));
+            waitFor(session);
+            assertTrue(reads.failures.get() > 0);
+        }
+    }
+
+    /** The outputs of an executor that dies are written again. */
+    @Test
+    void anExecutorDies() throws Exception {
+        String marker = folder.resolve("died").toString();
+        try (TestSession session = start(Map.of("spark.task.maxFailures", "8"))) {
+            JavaPairRDD<Integer, String> rdd = shuffled(session, 4, 3);
+            rdd.count();
+            session.rdds().parallelize(List.of(1, 2), 2).foreach(any -> {
+                if (new File(marker).createNewFile()) {
+                    Runtime.getRuntime().halt(1);
+                }
+            });
+            assertTrue(Files.exists(Path.of(marker)));
+            assertEquals(expected(), rows(rdd));
+        }
+    }
+
+    private static void waitFor(TestSession session) throws TimeoutException {
+        session.rdds().sc().listenerBus().waitUntilEmpty();
+    }
+}
