@@ -16,6 +16,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.spark.FetchFailed;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.executor.ShuffleReadMetrics;
@@ -23,12 +24,14 @@ import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import scala.Tuple2;
 
-/** Two executors in processes of their own, which fetch from each other. */
+/** Two executors in processes of their own, which fetch from each other. Spark waits forever if they do not start. */
+@Timeout(180)
 class ClusterTest {
     private static final String MASTER = "local-cluster[2,1,1024]";
 
@@ -57,6 +60,12 @@ class ClusterTest {
     @BeforeAll
     static void makeSparkHome() throws Exception {
         Path jars = Files.createDirectories(Path.of(System.getenv("SPARK_HOME"), "jars"));
+        // Those of another version of Spark, from an earlier run.
+        try (Stream<Path> before = Files.list(jars)) {
+            for (Path link : (Iterable<Path>) before::iterator) {
+                Files.delete(link);
+            }
+        }
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
             Path jar = Path.of(entry);
             Path link = jars.resolve(jar.getFileName());
