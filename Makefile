@@ -147,12 +147,17 @@ test-flink-1:
 # What a version of Spark needs: its line, and the Jackson that its Scala module insists on.
 SPARK_ARGS = $(if $(SPARK),-Dspark.version=$(SPARK) -Dspark.line=$(firstword $(subst ., ,$(SPARK)))) $(if $(SCALA),-Dscala.line=$(SCALA)) \
 	$(if $(filter 4.1.%,$(SPARK)),-Djackson.version=2.20.0)
+# The input of Spark's SQL jobs.
+out/tpch-parquet-0.1/stamp: .venv/demo-stamp
+	$(BIN)/tpchgen-cli parquet --scale-factor 0.1 --overwrite --output-dir $(@D)
+	touch $@
+
 .PHONY: test-spark
-test-spark: ## Test the adapter for Spark, with SPARK=4.2.0, or SPARK=3.5.9 and SCALA=2.12 or 2.13
+test-spark: out/tpch-parquet-0.1/stamp ## Test the adapter for Spark, with SPARK=4.2.0, or SPARK=3.5.9 and SCALA=2.12 or 2.13
 	@# Classes that were compiled against another Spark may not run.
 	rm -rf java/faro-spark/target
 	$(MVN) test --activate-profiles spark --projects :faro-spark --also-make -Dsurefire.failIfNoSpecifiedTests=false \
-		-Dtest='dev.faro.spark.*Test' $(SPARK_ARGS)
+		-Dtest='dev.faro.spark.*Test' -Dfaro.tpch=$(CURDIR)/$(<D) $(SPARK_ARGS)
 
 .PHONY: test-spark-3
 test-spark-3:
@@ -410,7 +415,7 @@ LANE_FAULTS := faults races-short partitioning bounds-short
 LANES := rust others cases faults
 # What takes too long for `make test`: steps that mostly use one core, and builds and engines.
 LANE_DEEP := sweep kills demo
-LANE_ENGINES := least-rust-lib api-compare test-flink test-flink-1
+LANE_ENGINES := least-rust-lib api-compare test-flink test-flink-1 test-spark test-spark-3
 .PHONY: $(addprefix lane-,$(LANES))
 lane-rust: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_RUST)
 lane-others: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_OTHERS)
@@ -423,7 +428,7 @@ lane-engines: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_ENGINES) BUILT=
 
 # After `make test`, which has built what the lanes use.
 .PHONY: test-more
-test-more: .venv/demo-stamp out/tpch-0.1/stamp ## After `make test`: the sweeps whole, more kills, the demo, least versions, both lines of Flink
+test-more: .venv/demo-stamp out/tpch-0.1/stamp out/tpch-parquet-0.1/stamp ## After `make test`: the sweeps whole, more kills, the demo, least versions, both lines of Flink and of Spark
 	@FARO_LANES=1 $(MAKE) --no-print-directory -j2 lane-deep lane-engines
 
 .PHONY: test
