@@ -84,7 +84,7 @@ SUITE := faro_conformance bounds detection faults generate partitioning races te
 lint-python: .venv/bench-stamp ## Check style, lints and types of Python, in all folders
 	@$(STEP) "Python: style and types of the library" sh -ec 'cd python; $(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy'
 	@! grep --extended-regexp --invert-match '^(#|$$)|==' */requirements*.txt fuzz/*/requirements*.txt /dev/null || { echo "not pinned by =="; exit 1; }
-	@$(BIN)/ruff check --quiet demo scripts/spec scripts/spec/build scripts/audit scripts/flink-distribution scripts/flink-guide-check scripts/flink-jar-check scripts/readme-check scripts/step scripts/totals scripts/map scripts/prose scripts/api-check scripts/with-s3 examples
+	@$(BIN)/ruff check --quiet demo scripts/spec scripts/spec/build scripts/audit scripts/flink-distribution scripts/flink-guide-check scripts/flink-jar-check scripts/guides.py scripts/spark-distribution scripts/spark-guide-check scripts/readme-check scripts/step scripts/totals scripts/map scripts/prose scripts/api-check scripts/with-s3 examples
 	@$(STEP) "Python: style and types of the suites" sh -ec '(cd conformance; $(BIN)/ruff check --quiet $(SUITE); $(BIN)/ruff format --quiet --check $(SUITE); $(BIN)/mypy); \
 		(cd fuzz; $(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy; cd python; $(BIN)/mypy); \
 		cd bench; $(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy'
@@ -167,6 +167,11 @@ test-spark-3:
 spark-jar: ## Make the jar for Spark, with SPARK and SCALA as above
 	rm -rf java/faro-spark/target
 	$(MVN) package -DskipTests --activate-profiles spark --projects :faro-spark --also-make $(SPARK_ARGS)
+
+.PHONY: spark-guide-check
+spark-guide-check: .venv/stamp faro ## Run the commands of docs/spark.md with a complete Spark of the version SPARK
+	$(BIN)/python scripts/spark-distribution $(or $(SPARK),4.2.0)
+	$(BIN)/python scripts/spark-guide-check $(or $(SPARK),4.2.0)
 
 .PHONY: flink-jar
 flink-jar: ## Make the jar for the lib/ of Flink, with FLINK=1.20.5 or 2.3.0

@@ -84,7 +84,7 @@ final class FaroShuffleWriter<K, V> extends ShuffleWriter<K, V> {
         WriterOptions options = new WriterOptions(partitions).framing(Framing.OPAQUE).codec(settings.codec())
                 .bufferSize(settings.bufferSize()).memoryBudget(memory).producer(producer).attempt(mapId)
                 .fileId(FileIds.output(application, String.valueOf(shuffleId), producer, mapId)).statistics(false)
-                .overwrite(true);
+                .createdBy("faro-spark").overwrite(true);
         if (settings.codec() == dev.faro.codec.Codec.ZSTD) {
             options.level(settings.level());
         }
