@@ -91,7 +91,9 @@ public final class FaroShuffleManager extends SortShuffleManager {
         MapOutputTracker tracker = env.mapOutputTracker();
         Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks = tracker
                 .getMapSizesByExecutorId(handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition);
-        boolean batch = SortShuffleManager.canUseBatchFetch(startPartition, endPartition, context);
+        // The service would send the fragments of several partitions, and not say if one is missing.
+        boolean batch = !new Settings(conf).served()
+                && SortShuffleManager.canUseBatchFetch(startPartition, endPartition, context);
         return new BlockStoreShuffleReader<>(own, blocks, context, metrics, new FragmentStreams(env),
                 env.blockManager(), tracker, batch);
     }

@@ -7,6 +7,7 @@ import dev.faro.writer.Writer;
 import dev.faro.writer.WriterFigures;
 import dev.faro.writer.WriterOptions;
 import java.io.ByteArrayOutputStream;
+import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.apache.spark.Partitioner;
@@ -55,6 +56,8 @@ final class FaroShuffleWriter<K, V> extends ShuffleWriter<K, V> {
     private final RowChecksums checksums;
     private final int partitions;
     private Writer writer;
+    /** With the external shuffle service; else null. */
+    private ServedOutput served;
     private long[] lengths;
     private boolean stopping;
 
@@ -88,8 +91,14 @@ final class FaroShuffleWriter<K, V> extends ShuffleWriter<K, V> {
         if (settings.codec() == dev.faro.codec.Codec.ZSTD) {
             options.level(settings.level());
         }
-        writer = Writer.createPair(resolver.getDataFile(shuffleId, mapId).toPath(),
-                resolver.indexFile(shuffleId, mapId).toPath(), options);
+        File data = resolver.getDataFile(shuffleId, mapId);
+        File index = resolver.indexFile(shuffleId, mapId);
+        if (settings.served()) {
+            served = new ServedOutput(resolver, shuffleId, mapId);
+            data = served.data();
+            index = served.index();
+        }
+        writer = Writer.createPair(data.toPath(), index.toPath(), options);
         memory.of(writer);
         writer.property("faro.spark.application", application);
         writer.property("faro.spark.shuffle", String.valueOf(shuffleId));
@@ -151,6 +160,9 @@ final class FaroShuffleWriter<K, V> extends ShuffleWriter<K, V> {
             for (int partition = 0; partition < partitions; partition++) {
                 lengths[partition] = FragmentBuffer.size(reader, partition, partition + 1);
             }
+            if (served != null) {
+                served.commit(reader, lengths);
+            }
         }
         metrics.incBytesWritten(figures.fileBytes());
         metrics.incWriteTime(figures.writeNanos());
@@ -169,6 +181,9 @@ final class FaroShuffleWriter<K, V> extends ShuffleWriter<K, V> {
             memory.of(null);
             // After finish it does nothing.
             writer.close();
+        }
+        if (served != null) {
+            served.close();
         }
         if (!success || lengths == null) {
             return Option.empty();

@@ -11,13 +11,14 @@ import org.apache.spark.SparkConf;
  *     {@code spark.io.compression.codec} is that, and LZ4 for all others
  * @param level of Zstandard, from {@code spark.io.compression.zstd.level}
  * @param bufferSize the most memory for records of one task, in bytes, from {@code spark.shuffle.faro.bufferSize}
+ * @param served whether Spark's external shuffle service serves the outputs, from {@code spark.shuffle.service.enabled}
  */
-record Settings(Codec codec, int level, long bufferSize) {
+record Settings(Codec codec, int level, long bufferSize, boolean served) {
     static final String BUFFER_SIZE = "spark.shuffle.faro.bufferSize";
 
     Settings(SparkConf conf) {
         this(codec(conf), conf.getInt("spark.io.compression.zstd.level", 1),
-                conf.getSizeAsBytes(BUFFER_SIZE, "64m"));
+                conf.getSizeAsBytes(BUFFER_SIZE, "64m"), conf.getBoolean("spark.shuffle.service.enabled", false));
     }
 
     private static Codec codec(SparkConf conf) {
@@ -31,7 +32,6 @@ record Settings(Codec codec, int level, long bufferSize) {
     /** Refuses what would not work, with the setting to change. */
     static void check(SparkConf conf) {
         refuse(conf, "spark.io.encryption.enabled", "Faro's shuffle does not encrypt its files");
-        refuse(conf, "spark.shuffle.service.enabled", "the external shuffle service cannot serve Faro's files yet");
         refuse(conf, "spark.shuffle.push.enabled", "Faro's shuffle does not push yet");
     }
 
@@ -44,6 +44,7 @@ record Settings(Codec codec, int level, long bufferSize) {
 
     @Override
     public String toString() {
-        return "with codec " + codec + ", at most " + bufferSize + " bytes of records in memory for each task";
+        return "with codec " + codec + ", at most " + bufferSize + " bytes of records in memory for each task"
+                + (served ? ", for the external shuffle service" : "");
     }
 }

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
+import java.io.IOException;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,8 +20,12 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.spark.FetchFailed;
+import org.apache.spark.SecurityManager;
+import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.deploy.ExternalShuffleService;
 import org.apache.spark.executor.ShuffleReadMetrics;
+import org.apache.spark.internal.config.package$;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.junit.jupiter.api.BeforeAll;
@@ -28,6 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import scala.Option;
 import scala.Tuple2;
 
 /** Two executors in processes of their own, which fetch from each other. Spark waits forever if they do not start. */
@@ -163,19 +170,76 @@ class ClusterTest {
         }
     }
 
+    /** The service sends what executors wrote, even when they have died. */
+    @Test
+    void theShuffleServiceServes() throws Exception {
+        int port = freePort();
+        Map<String, String> settings = new HashMap<>(Map.of("spark.shuffle.service.enabled", "true",
+                "spark.shuffle.service.port", String.valueOf(port), "spark.task.maxFailures", "8",
+                "spark.shuffle.readHostLocalDisk", "false", "spark.shuffle.compress", "false"));
+        SparkConf conf = new SparkConf(false);
+        settings.forEach(conf::set);
+        ExternalShuffleService service =
+                new ExternalShuffleService(conf, new SecurityManager(conf, Option.empty(), package$.MODULE$.AUTH_SECRET_FILE()));
+        service.start();
+        try (TestSession session = start(settings)) {
+            Reads reads = new Reads();
+            session.rdds().sc().addSparkListener(reads);
+            JavaPairRDD<Integer, String> rdd = shuffled(session, 4, 3);
+            rdd.count();
+            // What is on the disk is for the service: fragments, and Spark's index.
+            assertEquals(List.of(), session.outputs());
+            killOne(session);
+            assertEquals(expected(), rows(rdd));
+            waitFor(session);
+            assertEquals(0, reads.failures.get(), "an output was lost");
+            assertTrue(reads.remoteBlocks.get() > 0);
+            flipInData(session);
+            assertEquals(expected(), rows(rdd));
+            waitFor(session);
+            assertTrue(reads.failures.get() > 0, "damage was not noticed");
+        } finally {
+            service.stop();
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    /** Flips a bit in the middle of the largest output of map tasks. */
+    private static void flipInData(TestSession session) throws IOException {
+        Path largest = null;
+        try (Stream<Path> files = Files.walk(TestSession.LOCAL)) {
+            for (Path file : (Iterable<Path>) files.filter(one -> one.toString().endsWith("_0.data"))::iterator) {
+                largest = largest == null || Files.size(file) > Files.size(largest) ? file : largest;
+            }
+        }
+        byte[] bytes = Files.readAllBytes(largest);
+        bytes[bytes.length / 2] ^= 1;
+        Files.write(largest, bytes);
+    }
+
+    /** Lets one executor end as if it had been killed. */
+    private void killOne(TestSession session) {
+        String marker = folder.resolve("died").toString();
+        session.rdds().parallelize(List.of(1, 2), 2).foreach(any -> {
+            if (new File(marker).createNewFile()) {
+                Runtime.getRuntime().halt(1);
+            }
+        });
+        assertTrue(Files.exists(Path.of(marker)));
+    }
+
     /** The outputs of an executor that dies are written again. */
     @Test
     void anExecutorDies() throws Exception {
-        String marker = folder.resolve("died").toString();
         try (TestSession session = start(Map.of("spark.task.maxFailures", "8"))) {
             JavaPairRDD<Integer, String> rdd = shuffled(session, 4, 3);
             rdd.count();
-            session.rdds().parallelize(List.of(1, 2), 2).foreach(any -> {
-                if (new File(marker).createNewFile()) {
-                    Runtime.getRuntime().halt(1);
-                }
-            });
-            assertTrue(Files.exists(Path.of(marker)));
+            killOne(session);
             assertEquals(expected(), rows(rdd));
         }
     }

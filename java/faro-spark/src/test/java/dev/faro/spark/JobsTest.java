@@ -185,7 +185,7 @@ class JobsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"spark.io.encryption.enabled", "spark.shuffle.service.enabled", "spark.shuffle.push.enabled"})
+    @ValueSource(strings = {"spark.io.encryption.enabled", "spark.shuffle.push.enabled"})
     void whatDoesNotWorkIsRefused(String key) {
         SparkConf conf = new SparkConf(false).set(key, "true");
         IllegalArgumentException refused =

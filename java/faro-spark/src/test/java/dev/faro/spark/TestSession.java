@@ -21,7 +21,7 @@ import org.apache.spark.sql.SparkSession;
 
 /** A Spark application in this JVM, with Faro's shuffle or with Spark's own. One at a time. */
 final class TestSession implements AutoCloseable {
-    private static final Path LOCAL = Path.of(System.getenv("SPARK_LOCAL_DIRS"));
+    static final Path LOCAL = Path.of(System.getenv("SPARK_LOCAL_DIRS"));
 
     private final SparkSession session;
     private final JavaSparkContext context;
