@@ -22,12 +22,15 @@ import java.util.stream.Stream;
 import org.apache.spark.FetchFailed;
 import org.apache.spark.SecurityManager;
 import org.apache.spark.SparkConf;
+import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.deploy.ExternalShuffleService;
 import org.apache.spark.executor.ShuffleReadMetrics;
 import org.apache.spark.internal.config.package$;
+import org.apache.spark.scheduler.ExecutorDecommissionInfo;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.scheduler.cluster.CoarseGrainedSchedulerBackend;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -231,6 +234,50 @@ class ClusterTest {
             }
         });
         assertTrue(Files.exists(Path.of(marker)));
+    }
+
+    /** An executor that is decommissioned hands its outputs on, as they are. */
+    @Test
+    void outputsMove() throws Exception {
+        Map<String, String> settings = Map.of("spark.decommission.enabled", "true",
+                "spark.storage.decommission.enabled", "true", "spark.storage.decommission.shuffleBlocks.enabled", "true",
+                "spark.storage.decommission.replicationReattemptInterval", "1s");
+        try (TestSession session = start(settings)) {
+            Reads reads = new Reads();
+            session.rdds().sc().addSparkListener(reads);
+            JavaPairRDD<Integer, String> rdd = shuffled(session, 4, 3);
+            rdd.count();
+            CoarseGrainedSchedulerBackend backend =
+                    (CoarseGrainedSchedulerBackend) session.rdds().sc().schedulerBackend();
+            assertTrue(backend.decommissionExecutor(
+                    "0", new ExecutorDecommissionInfo("a test", Option.empty()), false, false));
+            while (backend.getExecutorIds().contains("0")) {
+                Thread.sleep(100);
+            }
+            assertEquals(expected(), rows(rdd));
+            waitFor(session);
+            assertEquals(0, reads.failures.get(), "an output was lost");
+        }
+    }
+
+    /** Two attempts of a map task write at the same time. */
+    @Test
+    void speculativeAttempts() throws Exception {
+        Map<String, String> settings = Map.of("spark.speculation", "true", "spark.speculation.interval", "100ms",
+                "spark.speculation.multiplier", "1.1", "spark.speculation.quantile", "0.5",
+                "spark.speculation.minTaskRuntime", "100ms");
+        try (TestSession session = start(settings)) {
+            List<Integer> numbers = IntStream.range(0, 30_000).boxed().collect(Collectors.toList());
+            JavaPairRDD<Integer, String> rdd = session.rdds().parallelize(numbers, 4).mapToPair(number -> {
+                if (number == 7499 && TaskContext.get().attemptNumber() == 0) {
+                    // The last record of the first task, so that both attempts have written before.
+                    Thread.sleep(10_000);
+                }
+                return new Tuple2<>(number, "text " + number);
+            }).repartition(3);
+            assertEquals(expected(), rows(rdd));
+            assertEquals(expected(), rows(rdd));
+        }
     }
 
     /** The outputs of an executor that dies are written again. */
