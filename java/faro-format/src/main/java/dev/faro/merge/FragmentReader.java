@@ -26,13 +26,15 @@ import java.util.Objects;
  * }</pre>
  */
 public final class FragmentReader implements Closeable {
-    private static final int PIECE = 256 << 10;
+    /** The most bytes that are read at once, and the first time: many streams are short. */
+    private static final int MOST = 256 << 10;
+    private static final int FIRST = 4 << 10;
 
     private final InputStream from;
     private final Limits limits;
-    private final byte[] piece = new byte[PIECE];
+    private byte[] piece = new byte[FIRST];
     /** The bytes that were not looked at. Direct, as decoders want it. */
-    private final ByteBuffer left = ByteBuffer.allocateDirect(PIECE).limit(0);
+    private ByteBuffer left = ByteBuffer.allocateDirect(FIRST).limit(0);
     private Intake intake;
     private final Decoder decoder = new Decoder();
 
@@ -92,6 +94,11 @@ public final class FragmentReader implements Closeable {
         try {
             int count = from.read(piece);
             left.clear().put(piece, 0, Math.max(0, count)).flip();
+            if (count == piece.length && count < MOST) {
+                // What was read last stays in its buffer until it was looked at.
+                piece = new byte[Math.min(MOST, 8 * piece.length)];
+                left = ByteBuffer.allocateDirect(piece.length).put(left).flip();
+            }
             return count > 0;
         } catch (IOException e) {
             throw failed(e);

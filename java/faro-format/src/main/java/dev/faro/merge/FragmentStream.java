@@ -9,7 +9,7 @@ import java.io.InputStream;
 import java.util.Objects;
 import java.util.SortedSet;
 
-/** A fragment as a stream: what {@link Fragments} makes of one block after another. */
+/** A fragment as a stream: one part after another, each when it is wanted. */
 final class FragmentStream extends InputStream {
     /** The part that is being read. */
     private static final class Part extends ByteArrayOutputStream {
@@ -33,8 +33,7 @@ final class FragmentStream extends InputStream {
     }
 
     private final Reader reader;
-    private final SortedSet<Integer> named;
-    private final Fragments fragment;
+    private final FragmentParts fragment;
     private final Part part;
     private final int to;
     private int partition;
@@ -46,15 +45,14 @@ final class FragmentStream extends InputStream {
 
     private FragmentStream(Reader reader, int from, int to, SortedSet<Integer> named, Part part) {
         this.reader = reader;
-        this.named = named;
         this.part = part;
-        this.fragment = new Fragments(reader, part, Fragments.header(reader, from, to, named));
+        this.fragment = new FragmentParts(reader, part, from, to, named);
         this.partition = from;
         this.to = to;
     }
 
     static FragmentStream of(Reader reader, int from, int to) throws FaroException {
-        SortedSet<Integer> named = Fragments.named(reader, from, to, 0, Fragments.ALL);
+        SortedSet<Integer> named = FragmentParts.named(reader, from, to, 0, FragmentParts.ALL);
         return new FragmentStream(reader, from, to, named, new Part());
     }
 
@@ -98,7 +96,7 @@ final class FragmentStream extends InputStream {
             }
             if (blocks.next()) {
                 if (count++ == 0) {
-                    fragment.begin(named);
+                    fragment.begin();
                 }
                 fragment.block(partition, number++, blocks);
                 return;

@@ -1,26 +1,11 @@
 package dev.faro.merge;
 
-import dev.faro.BlockKind;
 import dev.faro.FaroException;
-import dev.faro.FileHeader;
-import dev.faro.FileKind;
-import dev.faro.codec.Codec;
-import dev.faro.internal.block.BlockHeader;
-import dev.faro.internal.block.BlockReader;
-import dev.faro.internal.block.BlockSeal;
-import dev.faro.internal.bytes.HeaderBytes;
-import dev.faro.internal.message.MessageBuilder;
-import dev.faro.internal.reader.FileDictionaries;
-import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Reader;
-import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Objects;
 import java.util.SortedSet;
-import java.util.TreeSet;
 
 /**
  * Makes fragments of an output, to be pushed (FRG-6). Every block is checked, and none is decoded. A block's number is its
@@ -32,21 +17,7 @@ import java.util.TreeSet;
  * <p>After an error the stream has no fragment, whatever it got.
  */
 public final class Fragments {
-    static final long ALL = 1L << 32;
-
-    private final Reader reader;
-    private final OutputStream to;
-    private final FileHeader header;
-    private final BlockSeal seal;
-    private ByteBuffer block = ByteBuffer.allocate(64 << 10).order(ByteOrder.LITTLE_ENDIAN);
-    private long length;
-
-    Fragments(Reader reader, OutputStream to, FileHeader header) {
-        this.reader = reader;
-        this.to = to;
-        this.header = header;
-        this.seal = new BlockSeal(header.fileId());
-    }
+    private Fragments() {}
 
     /**
      * Writes the blocks of the partitions in [from, to) as one fragment. Without blocks it writes nothing.
@@ -55,7 +26,7 @@ public final class Fragments {
      *     merged file; a fault of PRT-3; {@code io} for what the stream refuses
      */
     public static FragmentSummary write(Reader reader, int from, int to, OutputStream target) throws FaroException {
-        return write(reader, from, to, 0, ALL, target);
+        return write(reader, from, to, 0, FragmentParts.ALL, target);
     }
 
     /**
@@ -83,141 +54,15 @@ public final class Fragments {
     private static FragmentSummary write(
             Reader reader, int from, int to, long low, long high, OutputStream target) throws FaroException {
         Objects.requireNonNull(target, "target");
-        SortedSet<Integer> named = named(reader, from, to, low, high);
-        Fragments fragment = new Fragments(reader, target, header(reader, from, to, named));
+        SortedSet<Integer> named = FragmentParts.named(reader, from, to, low, high);
+        FragmentParts fragment = new FragmentParts(reader, target, from, to, named);
         long[] count = new long[1];
-        boolean last = each(reader, from, to, low, high, (partition, number, blocks) -> {
+        boolean last = FragmentParts.each(reader, from, to, low, high, (partition, number, blocks) -> {
             if (count[0]++ == 0) {
-                fragment.begin(named);
+                fragment.begin();
             }
             fragment.block(partition, number, blocks);
         });
         return count[0] == 0 ? new FragmentSummary(0, 0, false) : fragment.end(count[0], last);
-    }
-
-    /** Checks the arguments. Returns the dictionaries that blocks name. */
-    static SortedSet<Integer> named(Reader reader, int from, int to, long low, long high) throws FaroException {
-        reader.output().checkRange(from, to);
-        if (from == to) {
-            throw FaroException.invalidArgument("a range of partitions", "an empty one");
-        }
-        if (reader.header().isMerged()) {
-            throw FaroException.invalidArgument("the output of one producer", "a merged file");
-        }
-        SortedSet<Integer> named = new TreeSet<>();
-        if (reader.header().hasDictionaries()) {
-            // The dictionaries come first, so the blocks are read twice.
-            each(reader, from, to, low, high, (partition, number, blocks) -> {
-                if (blocks.dictionary() != 0) {
-                    named.add(blocks.dictionary());
-                }
-            });
-        }
-        return named;
-    }
-
-    /** The header of FRG-6. */
-    static FileHeader header(Reader reader, int from, int to, SortedSet<Integer> named) {
-        FileHeader own = reader.header();
-        return new FileHeader(FileKind.FRAGMENT, own.versionMinor(), own.framing(), to - from, from,
-                named.isEmpty() ? 0 : FileHeader.DICTIONARIES, own.writerFeatures(), own.producer(), own.attempt(),
-                own.fileId());
-    }
-
-    private interface Taker {
-        void take(int partition, long number, BlockCursor blocks) throws FaroException;
-    }
-
-    /** Passes each wanted block. Returns whether no partition of them has a further block. */
-    private static boolean each(Reader reader, int from, int to, long low, long high, Taker taker)
-            throws FaroException {
-        boolean last = true;
-        for (int partition = from; partition < to; partition++) {
-            try (BlockCursor blocks = reader.partition(partition)) {
-                last &= each(partition, blocks, low, high, taker);
-            }
-        }
-        return last;
-    }
-
-    private static boolean each(int partition, BlockCursor blocks, long low, long high, Taker taker)
-            throws FaroException {
-        boolean any = false;
-        for (long number = 0; blocks.next(); number++) {
-            if (number >= high) {
-                return !any;
-            }
-            if (number >= low) {
-                any = true;
-                taker.take(partition, number, blocks);
-            }
-        }
-        return true;
-    }
-
-    /** Header, schema and dictionaries. */
-    void begin(SortedSet<Integer> named) throws FaroException {
-        send(HeaderBytes.encode(header), FileHeader.SIZE);
-        ByteBuffer schema = reader.schemaMessage();
-        if (schema != null) {
-            byte[] arrow = new byte[schema.remaining()];
-            schema.get(arrow);
-            ByteBuffer message = MessageBuilder.schema(arrow);
-            metadata(BlockKind.SCHEMA, 0, 0, message);
-        }
-        for (int number : named) {
-            BlockReader found = FileDictionaries.find(
-                    reader.output().files(), reader.output().limits(), reader.output().directory(), number);
-            metadata(BlockKind.DICTIONARY, number - 1, number, found.storedPayload());
-        }
-    }
-
-    void block(int partition, long number, BlockCursor blocks) throws FaroException {
-        BlockReader source = blocks.block();
-        int size = room(source.storedSize());
-        source.copyTo(block, 0);
-        BlockSeal.number(block, 0, partition, number);
-        BlockSeal.checksum(block, 0, source.movedChecksum(seal, block, 0));
-        send(block, size);
-    }
-
-    private void metadata(int kind, long sequence, int dictionary, ByteBuffer payload) throws FaroException {
-        int stored = payload.limit();
-        room(stored);
-        block.put(BlockHeader.SIZE, payload, 0, stored);
-        send(block, seal.seal(block, 0, stored, stored, BlockHeader.NO_PARTITION, sequence, kind, Codec.NONE,
-                dictionary));
-    }
-
-    /** Makes room for a block; its size. */
-    private int room(int stored) {
-        int size = (int) BlockHeader.sizeInFile(stored);
-        if (block.capacity() < size) {
-            block = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
-        }
-        return size;
-    }
-
-    /** FRG-3. */
-    FragmentSummary end(long blocks, boolean last) throws FaroException {
-        if (blocks >= ALL) {
-            throw FaroException.limitExceeded("fewer than 2^32 blocks in a fragment", blocks);
-        }
-        long before = length;
-        ByteBuffer payload = ByteBuffer.allocate(16).order(ByteOrder.LITTLE_ENDIAN);
-        payload.putLong(before).putInt((int) blocks).putInt(last ? 1 : 0).flip();
-        metadata(BlockKind.FRAGMENT_END, 0, 0, payload);
-        return new FragmentSummary(blocks, before, last);
-    }
-
-    private void send(ByteBuffer bytes, int size) throws FaroException {
-        try {
-            to.write(bytes.array(), bytes.arrayOffset(), size);
-            length += size;
-        } catch (FaroException e) {
-            throw e;
-        } catch (IOException e) {
-            throw FaroException.ioInStorage(dev.faro.FileRole.FRAGMENT, "fragment", "to write to the stream", e);
-        }
     }
 }
