@@ -54,11 +54,6 @@ final class FaroBlockResolver extends IndexShuffleBlockResolver {
         super.removeDataByMap(shuffleId, mapId);
     }
 
-    /** Closes the outputs that have no user now. */
-    void closeOutputs() {
-        outputs.closeIdle();
-    }
-
     @Override
     public void stop() {
         super.stop();

@@ -36,7 +36,7 @@ final class FragmentBuffer extends ManagedBuffer {
     static FragmentBuffer of(OpenOutputs outputs, File data, File index, int from, int to) {
         try (OpenOutputs.Lease output = outputs.open(data, index)) {
             return new FragmentBuffer(outputs, data, index, from, to, size(output.reader(), from, to));
-        } catch (FaroException e) {
+        } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }

@@ -3,6 +3,7 @@ package dev.faro.spark;
 import dev.faro.FaroException;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
+import dev.faro.storage.StoredOutput;
 import java.io.Closeable;
 import java.io.File;
 import java.io.IOException;
@@ -10,27 +11,36 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Outputs that are open to be served. Those that were used last stay open, so that their next block costs little. */
+/**
+ * Outputs that are served. The indexes of those that were used last stay in memory, so that their next block costs no
+ * more than opening the data file.
+ */
 final class OpenOutputs implements Closeable {
     static final ReaderOptions OPTIONS = ReaderOptions.DEFAULT;
     private static final byte[] MAGIC = {(byte) 0x89, 'F', 'A', 'R', 'O', '\r', '\n', 0x1A};
-    /** The most outputs that stay open without use; each has two open files. */
-    private static final int MOST_IDLE = 64;
+    /** The most outputs without a user, and the most memory that their indexes take, in bytes. */
+    private static final int MOST_IDLE = 4096;
+    private static final long MOST_IDLE_BYTES = 64 << 20;
 
     /** An output that is in use until it is closed. */
     final class Lease implements Closeable {
-        private final File index;
+        private final File name;
+        private final ReopenedFile data;
+        private final ReopenedFile index;
         private final Reader reader;
         private int users;
         private boolean dropped;
+        /** What its index takes while it has no user, in bytes. */
+        private long bytes;
 
-        private Lease(File index, Reader reader) {
-            this.index = index;
-            this.reader = reader;
+        private Lease(File dataFile, File indexFile) throws IOException {
+            name = indexFile;
+            data = new ReopenedFile(dataFile);
+            index = new ReopenedFile(indexFile);
+            reader = Reader.openStored(StoredOutput.paired(data, index), OPTIONS);
         }
 
         Reader reader() {
@@ -45,6 +55,7 @@ final class OpenOutputs implements Closeable {
 
     private final Map<File, Lease> idle = new LinkedHashMap<>();
     private final Map<File, Lease> used = new HashMap<>();
+    private long idleBytes;
     private boolean closed;
 
     /** Whether the file begins as a Faro file does. One that cannot be read is not Faro's: Spark reports it. */
@@ -61,12 +72,16 @@ final class OpenOutputs implements Closeable {
         }
     }
 
-    synchronized Lease open(File data, File index) throws FaroException {
+    synchronized Lease open(File data, File index) throws IOException {
         Lease lease = used.get(index);
         if (lease == null) {
-            lease = idle.remove(index);
+            lease = takeIdle(index);
+            if (lease != null && !(lease.data.isCurrent() && lease.index.isCurrent())) {
+                close(lease);
+                lease = null;
+            }
             if (lease == null) {
-                lease = new Lease(index, Reader.openPair(data.toPath(), index.toPath(), OPTIONS));
+                lease = new Lease(data, index);
             }
             used.put(index, lease);
         }
@@ -74,26 +89,35 @@ final class OpenOutputs implements Closeable {
         return lease;
     }
 
+    private Lease takeIdle(File index) {
+        Lease lease = idle.remove(index);
+        if (lease != null) {
+            idleBytes -= lease.bytes;
+        }
+        return lease;
+    }
+
     private synchronized void release(Lease lease) {
         if (--lease.users > 0) {
             return;
         }
-        used.remove(lease.index, lease);
+        used.remove(lease.name, lease);
         if (closed || lease.dropped) {
             close(lease);
             return;
         }
-        idle.put(lease.index, lease);
-        if (idle.size() > MOST_IDLE) {
-            Iterator<Lease> eldest = idle.values().iterator();
-            close(eldest.next());
-            eldest.remove();
+        closeFiles(lease);
+        lease.bytes = lease.reader.memoryUsed();
+        idle.put(lease.name, lease);
+        idleBytes += lease.bytes;
+        while (idle.size() > MOST_IDLE || idleBytes > MOST_IDLE_BYTES && idle.size() > 1) {
+            close(takeIdle(idle.keySet().iterator().next()));
         }
     }
 
     /** Closes an output that is about to be removed; one in use, when its last user has ended. */
     synchronized void close(File index) {
-        Lease lease = idle.remove(index);
+        Lease lease = takeIdle(index);
         if (lease != null) {
             close(lease);
         }
@@ -106,12 +130,18 @@ final class OpenOutputs implements Closeable {
     @Override
     public synchronized void close() {
         closed = true;
-        closeIdle();
-    }
-
-    synchronized void closeIdle() {
         idle.values().forEach(OpenOutputs::close);
         idle.clear();
+        idleBytes = 0;
+    }
+
+    private static void closeFiles(Lease lease) {
+        try {
+            lease.data.close();
+            lease.index.close();
+        } catch (IOException e) {
+            // They were only read from.
+        }
     }
 
     private static void close(Lease lease) {

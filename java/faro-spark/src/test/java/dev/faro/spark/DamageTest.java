@@ -108,8 +108,6 @@ class DamageTest {
             assertEquals(0, failures.count.get());
             List<TestSession.Output> outputs = session.outputs();
             assertEquals(3, outputs.size());
-            // Not by way of a file that is still open.
-            ((FaroBlockResolver) session.rdds().sc().env().shuffleManager().shuffleBlockResolver()).closeOutputs();
             harm.apply(outputs.get(0));
             assertEquals(expected, rows(rdd));
             session.rdds().sc().listenerBus().waitUntilEmpty();
