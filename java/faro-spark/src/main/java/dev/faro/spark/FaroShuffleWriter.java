@@ -1,6 +1,7 @@
 package dev.faro.spark;
 
 import dev.faro.Framing;
+import dev.faro.codec.Codec;
 import dev.faro.merge.FileIds;
 import dev.faro.reader.Reader;
 import dev.faro.writer.Writer;
@@ -10,6 +11,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import org.apache.spark.Partitioner;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkEnv;
@@ -88,7 +90,7 @@ final class FaroShuffleWriter<K, V> extends ShuffleWriter<K, V> {
                 .bufferSize(settings.bufferSize()).memoryBudget(memory).producer(producer).attempt(mapId)
                 .fileId(FileIds.output(application, String.valueOf(shuffleId), producer, mapId)).statistics(false)
                 .createdBy("faro-spark").overwrite(true);
-        if (settings.codec() == dev.faro.codec.Codec.ZSTD) {
+        if (settings.codec() == Codec.ZSTD) {
             options.level(settings.level());
         }
         File data = resolver.getDataFile(shuffleId, mapId);
@@ -99,7 +101,7 @@ final class FaroShuffleWriter<K, V> extends ShuffleWriter<K, V> {
             index = served.index();
         }
         writer = Writer.createPair(data.toPath(), index.toPath(), options);
-        memory.of(writer);
+        memory.setWriter(writer);
         writer.property("faro.spark.application", application);
         writer.property("faro.spark.shuffle", String.valueOf(shuffleId));
         writer.property("faro.spark.map", String.valueOf(producer));
@@ -139,32 +141,34 @@ final class FaroShuffleWriter<K, V> extends ShuffleWriter<K, V> {
     }
 
     private void put(int partition, RecordBytes bytes) throws IOException {
-        memory.isBusy(true);
+        memory.setBusy(true);
         try {
             int size = bytes.size();
             for (int at = 0; at < size; at += MOST_AT_ONCE) {
                 writer.write(partition, bytes.part(at, Math.min(MOST_AT_ONCE, size - at)));
             }
         } finally {
-            memory.isBusy(false);
+            memory.setBusy(false);
         }
     }
 
     private void finish() throws IOException {
-        memory.isBusy(true);
-        memory.of(null);
-        lengths = new long[partitions];
+        memory.setBusy(true);
+        memory.setWriter(null);
+        long[] sizes = new long[partitions];
         WriterFigures figures;
         try (Reader reader = writer.finishAndOpen(resolver.options()).reader()) {
             figures = writer.figures();
             for (int partition = 0; partition < partitions; partition++) {
-                lengths[partition] = FragmentBuffer.size(reader, partition, partition + 1);
+                sizes[partition] = FragmentBuffer.size(reader, partition, partition + 1);
             }
             if (served != null) {
-                served.commit(reader, lengths);
+                served.commit(reader, sizes);
             }
         }
-        metrics.incBytesWritten(figures.fileBytes());
+        lengths = sizes;
+        // As Spark's writers count: what reduce tasks fetch.
+        metrics.incBytesWritten(Arrays.stream(sizes).sum());
         metrics.incWriteTime(figures.writeNanos());
         TaskMetrics task = context.taskMetrics();
         task.incPeakExecutionMemory(memory.peak());
@@ -178,7 +182,7 @@ final class FaroShuffleWriter<K, V> extends ShuffleWriter<K, V> {
         }
         stopping = true;
         if (writer != null) {
-            memory.of(null);
+            memory.setWriter(null);
             // After finish it does nothing.
             writer.close();
         }

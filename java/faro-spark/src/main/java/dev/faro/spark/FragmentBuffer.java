@@ -10,6 +10,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.spark.network.buffer.ManagedBuffer;
 
 /** The blocks of some partitions of an output as a fragment, which is made while it is read. */
@@ -23,6 +25,8 @@ final class FragmentBuffer extends ManagedBuffer {
     private final int from;
     private final int to;
     private final long size;
+    private final List<Opened> streams = new ArrayList<>();
+    private int users;
 
     private FragmentBuffer(OpenOutputs outputs, File data, File index, int from, int to, long size) {
         this.outputs = outputs;
@@ -64,47 +68,72 @@ final class FragmentBuffer extends ManagedBuffer {
 
     /** Opens the output at the first read: Spark does not expect this call to fail. */
     @Override
-    public InputStream createInputStream() {
-        return new InputStream() {
-            private OpenOutputs.Lease output;
-            private InputStream fragment;
+    public synchronized InputStream createInputStream() {
+        Opened stream = new Opened();
+        streams.add(stream);
+        return stream;
+    }
 
-            @Override
-            public int read() throws IOException {
-                byte[] one = new byte[1];
-                return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
+    /** A stream of the fragment. It has the output in use from the first read until it is closed. */
+    private final class Opened extends InputStream {
+        private OpenOutputs.Lease output;
+        private InputStream fragment;
+        private boolean closed;
+
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
+        }
+
+        @Override
+        public int read(byte[] into, int at, int length) throws IOException {
+            if (closed) {
+                throw new IOException("the stream is closed");
             }
+            if (fragment == null) {
+                output = outputs.open(data, index);
+                fragment = Fragments.stream(output.reader(), from, to);
+            }
+            return fragment.read(into, at, length);
+        }
 
-            @Override
-            public int read(byte[] into, int at, int length) throws IOException {
-                if (fragment == null) {
-                    output = outputs.open(data, index);
-                    fragment = Fragments.stream(output.reader(), from, to);
+        @Override
+        public void close() throws IOException {
+            closed = true;
+            try {
+                if (fragment != null) {
+                    fragment.close();
                 }
-                return fragment.read(into, at, length);
-            }
-
-            @Override
-            public void close() throws IOException {
+            } finally {
                 if (output != null) {
                     output.close();
                     output = null;
                 }
-                if (fragment == null) {
-                    fragment = InputStream.nullInputStream();
-                }
-                fragment.close();
             }
-        };
+        }
     }
 
     @Override
-    public ManagedBuffer retain() {
+    public synchronized ManagedBuffer retain() {
+        users++;
         return this;
     }
 
+    /** A task that fails releases its buffers, and does not close their streams. */
     @Override
-    public ManagedBuffer release() {
+    public synchronized ManagedBuffer release() {
+        users--;
+        if (users <= 0) {
+            for (Opened stream : streams) {
+                try {
+                    stream.close();
+                } catch (IOException e) {
+                    // It was only read from.
+                }
+            }
+            streams.clear();
+        }
         return this;
     }
 

@@ -13,15 +13,14 @@ final class FragmentRegion extends AbstractFileRegion {
 
     private final InputStream stream;
     private final long size;
-    private final byte[] bytes;
-    private final ByteBuffer piece;
+    /** Many regions wait to be sent, so none takes memory before its first byte is. */
+    private byte[] bytes = {};
+    private ByteBuffer piece = ByteBuffer.wrap(bytes);
     private long transferred;
 
     FragmentRegion(InputStream stream, long size) {
         this.stream = stream;
         this.size = size;
-        this.bytes = new byte[(int) Math.min(PIECE, size)];
-        this.piece = ByteBuffer.wrap(bytes).limit(0);
     }
 
     @Override
@@ -61,6 +60,10 @@ final class FragmentRegion extends AbstractFileRegion {
 
     /** A reader that waits for the rest sees the connection end if the output is damaged. */
     private void fill() throws IOException {
+        if (bytes.length == 0) {
+            bytes = new byte[(int) Math.min(PIECE, size)];
+            piece = ByteBuffer.wrap(bytes);
+        }
         int count = stream.read(bytes, 0, (int) Math.min(bytes.length, size - transferred));
         if (count < 0) {
             throw new EOFException("a fragment of " + transferred + " bytes, and not " + size);

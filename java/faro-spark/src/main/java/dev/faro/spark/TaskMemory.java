@@ -1,6 +1,5 @@
 package dev.faro.spark;
 
-import dev.faro.FaroException;
 import dev.faro.MemoryBudget;
 import dev.faro.writer.Writer;
 import java.io.IOException;
@@ -25,12 +24,12 @@ final class TaskMemory extends MemoryConsumer implements MemoryBudget {
     }
 
     /** The writer that can be asked to end its region; null once it has ended. */
-    void of(Writer one) {
+    void setWriter(Writer one) {
         writer = one;
     }
 
     /** Before and after each call of the writer. */
-    void isBusy(boolean now) {
+    void setBusy(boolean now) {
         busy = now;
     }
 
@@ -57,11 +56,7 @@ final class TaskMemory extends MemoryConsumer implements MemoryBudget {
             return 0;
         }
         long before = getUsed();
-        try {
-            writer.flush();
-        } catch (FaroException e) {
-            throw new IOException("a region of a shuffle output could not be ended", e);
-        }
+        writer.flush();
         long freed = before - getUsed();
         spilled += freed;
         return freed;

@@ -53,20 +53,20 @@ class TaskMemoryTest {
     private Writer writer() throws Exception {
         Writer writer = Writer.create(folder.resolve("x"),
                 new WriterOptions(4).framing(Framing.OPAQUE).memoryBudget(memory).bufferSize(64 << 20));
-        memory.of(writer);
+        memory.setWriter(writer);
         return writer;
     }
 
     private void write(Writer writer, int records) throws Exception {
-        memory.isBusy(true);
+        memory.setBusy(true);
         for (int i = 0; i < records; i++) {
             writer.write(i % 4, ByteBuffer.allocate(RECORD));
         }
-        memory.isBusy(false);
+        memory.setBusy(false);
     }
 
     private long finish(Writer writer) throws Exception {
-        memory.of(null);
+        memory.setWriter(null);
         writer.finish();
         writer.close();
         long bytes = 0;
@@ -116,10 +116,10 @@ class TaskMemoryTest {
         thread.start();
         thread.join();
         assertTrue(elsewhere.get() < 9 << 20, elsewhere + " bytes");
-        memory.isBusy(true);
+        memory.setBusy(true);
         long got = other.acquireMemory(11 << 20);
         other.freeMemory(got);
-        memory.isBusy(false);
+        memory.setBusy(false);
         assertTrue(got < 9 << 20, got + " bytes");
         assertEquals(0, writer.figures().regions());
         assertEquals(4000L * RECORD, finish(writer));
