@@ -35,17 +35,8 @@ pub fn merge(input: &[u8]) {
     assert_eq!(names, ["x.data", "x.index"]);
     if model.is_finished() {
         let files = Files::paired(scratch::path("a").join("x"));
-        read(&files, &limits(&program), &model.merged);
+        read(&files, &program.limits(), &model.merged);
     }
-}
-
-/// Those of the program, except for what a merged file has more of than a fragment.
-pub(crate) fn limits(program: &MergeProgram) -> Limits {
-    let (limits, default) = (program.options.limits.clone(), Limits::default());
-    limits
-        .max_regions(default.max_regions)
-        .max_message_size(default.max_message_size)
-        .max_dictionaries(default.max_dictionaries)
 }
 
 fn read(files: &Files, limits: &Limits, merged: &Merged) {

@@ -1,7 +1,6 @@
 //! A model of a merge: what each step must give, and what the file has in the end (MRG-2, MRG-5 to MRG-7).
 
 use super::fragments::{Fragment, Stream};
-use super::merge::limits;
 use super::merge_program::{Answer, MergeProgram, Step};
 use crate::seen::Fault;
 use faro::merge::Outcome;
@@ -140,7 +139,7 @@ impl<'a> Model<'a> {
 
     /// The beginning of what was merged that is in regions.
     fn in_regions(&self, files: &Files) -> Merged {
-        let options = ReaderOptions::default().limits(limits(self.program));
+        let options = ReaderOptions::default().limits(self.program.limits());
         let mut follower = Follower::open(files, options).expect("what is being merged opens");
         follower.poll().expect("what is being merged is followed");
         let mut found = Merged::default();

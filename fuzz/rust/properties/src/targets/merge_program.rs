@@ -5,7 +5,7 @@ use crate::cursor::Cursor;
 use crate::seal::seal_stream;
 use crate::seen::Fault;
 use faro::merge::{Begun, Merge, MergeOptions, Outcome, Push};
-use faro::{Framing, Result};
+use faro::{Framing, Limits, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -138,6 +138,15 @@ impl MergeProgram {
     /// The fragment with this number; without fragments one without bytes.
     pub(crate) fn fragment(&self, number: usize) -> &[u8] {
         self.fragments.get(number).map_or(&[], Vec::as_slice)
+    }
+
+    /// Those of the options, except for what a merged file has more of than a fragment.
+    pub(crate) fn limits(&self) -> Limits {
+        let (limits, default) = (self.options.limits.clone(), Limits::default());
+        limits
+            .max_regions(default.max_regions)
+            .max_message_size(default.max_message_size)
+            .max_dictionaries(default.max_dictionaries)
     }
 
     /// The producer that pushes a fragment.

@@ -4,7 +4,7 @@ pub(crate) mod codec;
 pub(crate) mod follow;
 pub(crate) mod fragments;
 mod header_block;
-pub(crate) mod merge;
+mod merge;
 mod merge_model;
 pub(crate) mod merge_program;
 mod message;

@@ -5,7 +5,6 @@ use super::{Transcript, digits};
 use crate::scratch;
 use crate::seen::every;
 use crate::targets::fragments::split;
-use crate::targets::merge::limits;
 use crate::targets::merge_program::{Answer, MergeProgram, carry_out};
 use faro::merge::FragmentReader;
 use faro::{Error, FileHeader, Files, Reader, ReaderOptions};
@@ -83,7 +82,7 @@ pub(super) fn merge(input: &[u8], lines: &mut Transcript) {
     if !is_finished {
         return;
     }
-    let options = ReaderOptions::default().limits(limits(&program));
+    let options = ReaderOptions::default().limits(program.limits());
     let reader = Reader::open(&files, options).expect("what was merged opens");
     for partition in every(reader.partitions()) {
         for have in reader.have(partition).expect("a partition of a merged file") {
