@@ -106,10 +106,4 @@ public final class FaroShuffleManager extends SortShuffleManager {
         }
         return super.unregisterShuffle(shuffleId);
     }
-
-    @Override
-    public void stop() {
-        super.stop();
-        resolver.stop();
-    }
 }

@@ -72,21 +72,44 @@ final class OpenOutputs implements Closeable {
         }
     }
 
-    synchronized Lease open(File data, File index) throws IOException {
+    /** Files are opened and read without the lock, so that one slow disk does not hold up the others. */
+    Lease open(File data, File index) throws IOException {
+        Lease known = take(index, null);
+        if (known != null) {
+            if (known.data.isCurrent() && known.index.isCurrent()) {
+                return known;
+            }
+            drop(known);
+        }
+        Lease opened = new Lease(data, index);
+        // Another thread may have opened it meanwhile.
+        Lease other = take(index, opened);
+        if (other != opened) {
+            close(opened);
+        }
+        return other;
+    }
+
+    /** The output that is known by this name, for one more user; if there is none, {@code opened}, which may be null. */
+    private synchronized Lease take(File index, Lease opened) {
         Lease lease = used.get(index);
         if (lease == null) {
-            lease = takeIdle(index);
-            if (lease != null && !(lease.data.isCurrent() && lease.index.isCurrent())) {
-                close(lease);
-                lease = null;
-            }
+            Lease waiting = takeIdle(index);
+            lease = waiting == null ? opened : waiting;
             if (lease == null) {
-                lease = new Lease(data, index);
+                return null;
             }
             used.put(index, lease);
         }
         lease.users++;
         return lease;
+    }
+
+    /** Gives an output that was replaced up; its last user closes it. */
+    private synchronized void drop(Lease lease) {
+        lease.dropped = true;
+        used.remove(lease.name, lease);
+        release(lease);
     }
 
     private Lease takeIdle(File index) {
