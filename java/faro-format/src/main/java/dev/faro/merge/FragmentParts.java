@@ -11,6 +11,7 @@ import dev.faro.internal.block.BlockSeal;
 import dev.faro.internal.bytes.HeaderBytes;
 import dev.faro.internal.message.MessageBuilder;
 import dev.faro.internal.reader.FileDictionaries;
+import dev.faro.internal.reader.OutputReader;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Reader;
 import java.io.IOException;
@@ -31,7 +32,7 @@ final class FragmentParts {
     /** The first size of the buffer for a block, in bytes: many are small. */
     private static final int FIRST_BLOCK = 4 << 10;
 
-    private final Reader reader;
+    private final OutputReader output;
     private final OutputStream to;
     private final FileHeader header;
     private final SortedSet<Integer> named;
@@ -40,10 +41,20 @@ final class FragmentParts {
     private long length;
 
     FragmentParts(Reader reader, OutputStream target, int from, int to, SortedSet<Integer> named) {
-        this.reader = reader;
+        this(reader.output(), target, header(reader, from, to, named), named);
+    }
+
+    /**
+     * Makes the parts of a fragment.
+     *
+     * @param output where the schema and the dictionaries are
+     * @param named the dictionaries that blocks name
+     */
+    FragmentParts(OutputReader output, OutputStream target, FileHeader header, SortedSet<Integer> named) {
+        this.output = output;
         this.to = target;
         this.named = named;
-        this.header = header(reader, from, to, named);
+        this.header = header;
         this.seal = new BlockSeal(header.fileId());
     }
 
@@ -111,22 +122,21 @@ final class FragmentParts {
     /** Header, schema and dictionaries. */
     void begin() throws FaroException {
         send(HeaderBytes.encode(header), FileHeader.SIZE);
-        ByteBuffer schema = reader.schemaMessage();
+        ByteBuffer schema = output.schema();
         if (schema != null) {
             byte[] arrow = new byte[schema.remaining()];
-            schema.get(arrow);
+            schema.duplicate().get(arrow);
             ByteBuffer message = MessageBuilder.schema(arrow);
             metadata(BlockKind.SCHEMA, 0, 0, message);
         }
         for (int number : named) {
-            BlockReader found = FileDictionaries.find(
-                    reader.output().files(), reader.output().limits(), reader.output().directory(), number);
+            BlockReader found =
+                    FileDictionaries.find(output.files(), output.limits(), output.directory(), number);
             metadata(BlockKind.DICTIONARY, number - 1, number, found.storedPayload());
         }
     }
 
-    void block(int partition, long number, BlockCursor blocks) throws FaroException {
-        BlockReader source = blocks.block();
+    void block(int partition, long number, BlockReader source) throws FaroException {
         int size = room(source.storedSize());
         source.copyTo(block, 0);
         BlockSeal.number(block, 0, partition, number);

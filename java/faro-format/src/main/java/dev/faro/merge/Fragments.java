@@ -51,6 +51,21 @@ public final class Fragments {
         return FragmentStream.of(reader, from, to);
     }
 
+    /**
+     * The runs of a region of a merged file as a stream of fragments (FRG-7), which a shuffle service sends to consumers:
+     * one fragment for each run, as its producer pushed it. Each is made, and its blocks are checked, when it is wanted.
+     * The stream is read by one thread, and what it throws is a {@link FaroException}.
+     *
+     * @param application the names of NAM-1, from which the file_id of each producer's output follows
+     * @param shuffle as {@code application}
+     * @throws FaroException {@code invalid-argument} for a region that the file does not have, and for an output that is
+     *     not merged; a fault of REG-10 or MRG-2
+     */
+    public static InputStream streamRegion(Reader merged, int region, String application, String shuffle)
+            throws FaroException {
+        return RegionStream.of(merged.output(), region, application, shuffle);
+    }
+
     private static FragmentSummary write(
             Reader reader, int from, int to, long low, long high, OutputStream target) throws FaroException {
         Objects.requireNonNull(target, "target");
@@ -61,7 +76,7 @@ public final class Fragments {
             if (count[0]++ == 0) {
                 fragment.begin();
             }
-            fragment.block(partition, number, blocks);
+            fragment.block(partition, number, blocks.block());
         });
         return count[0] == 0 ? new FragmentSummary(0, 0, false) : fragment.end(count[0], last);
     }

@@ -270,9 +270,9 @@ public final class Merge implements Closeable {
             }
             ByteBuffer before = push.takeWaiting();
             waiting -= before.remaining();
-            Outcome refused = push.take(file, header, options.schema, before);
+            Outcome refused = push.take(file, header, options, before);
             if (refused == null) {
-                refused = push.take(file, header, options.schema, bytes);
+                refused = push.take(file, header, options, bytes);
             }
             goesOn = refused == null;
             return refused;

@@ -24,6 +24,9 @@ public final class MergeOptions {
     Framing framing = Framing.RECORDS;
     UUID fileId;
     long generation;
+    /** Null without names. */
+    String application;
+    String shuffle;
     byte[] schema;
     boolean dictionaries;
     long chunkSize = 2 << 20;
@@ -44,6 +47,8 @@ public final class MergeOptions {
         framing = other.framing;
         fileId = other.fileId;
         generation = other.generation;
+        application = other.application;
+        shuffle = other.shuffle;
         schema = other.schema;
         dictionaries = other.dictionaries;
         chunkSize = other.chunkSize;
@@ -75,6 +80,16 @@ public final class MergeOptions {
     /** The generation of the merge, an unsigned 64-bit value: pushes for another are stale; default 0. */
     public MergeOptions generation(long value) {
         generation = value;
+        return this;
+    }
+
+    /**
+     * The names of NAM-1: a fragment is refused if its file_id does not follow from them, its producer and its attempt.
+     * By default any file_id is taken.
+     */
+    public MergeOptions names(String ofApplication, String ofShuffle) {
+        application = Objects.requireNonNull(ofApplication, "ofApplication");
+        shuffle = Objects.requireNonNull(ofShuffle, "ofShuffle");
         return this;
     }
 
@@ -149,6 +164,12 @@ public final class MergeOptions {
         UUID id = fileId == null ? UUID.randomUUID() : fileId;
         return new FileHeader(FileKind.INDEX, 0, framing, (int) partitionCount, (int) firstPartition,
                 dictionaries ? FileHeader.DICTIONARIES : 0, 0, -1, generation, id);
+    }
+
+    /** The file_id that a fragment with this header has to have; its own without names. */
+    UUID fileIdOf(FileHeader fragment) {
+        return application == null ? fragment.fileId()
+                : FileIds.output(application, shuffle, fragment.producer(), fragment.attempt());
     }
 
     private static void range(String option, long value, long least, long most) throws FaroException {

@@ -103,19 +103,19 @@ public final class Push implements Closeable {
     }
 
     /** MRG-7 for bytes of the fragment. */
-    Outcome take(MergedFile file, FileHeader merged, byte[] schema, ByteBuffer bytes) throws FaroException {
+    Outcome take(MergedFile file, FileHeader merged, MergeOptions options, ByteBuffer bytes) throws FaroException {
         for (Intake.Part part = intake.next(bytes); part != null; part = intake.next(bytes)) {
             FileHeader header = intake.header();
             switch (part) {
                 case HEADER -> {
-                    HeaderBytes.checkPush(header, producer, merged, FragmentFile.INPUT);
+                    HeaderBytes.checkPush(header, producer, merged, options.fileIdOf(header), FragmentFile.INPUT);
                     Long attempt = file.attempt(producer);
                     if (attempt != null && attempt != header.attempt()) {
                         return Outcome.OTHER_ATTEMPT;
                     }
                 }
                 case SCHEMA -> {
-                    if (!Arrays.equals(intake.schema(), schema)) {
+                    if (!Arrays.equals(intake.schema(), options.schema)) {
                         throw FragmentFile.INPUT.fault(ErrorCode.MISMATCHED_PAIR, FileHeader.SIZE + BlockHeader.SIZE,
                                 "the schema of the merged file", "another one");
                     }

@@ -1,18 +1,29 @@
 package dev.faro.spark;
 
 import dev.faro.reader.ReaderOptions;
+import dev.faro.spark.merge.MergedPartition;
+import dev.faro.spark.merge.OpenOutputs;
 import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.MergedBlockMeta;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.ShuffleBlockBatchId;
 import org.apache.spark.storage.ShuffleBlockId;
+import org.apache.spark.storage.ShuffleMergedBlockId;
 import scala.Option;
+import scala.collection.Seq;
+import scala.collection.immutable.List;
+import scala.collection.mutable.ListBuffer;
 
 /**
- * Serves blocks of Faro outputs, which have the names of Spark's files, as fragments. The outputs of Spark's own
- * writers are served as Spark does.
+ * Serves blocks of Faro outputs, which have the names of Spark's files, as fragments, and chunks of Faro's merged files,
+ * which are on the same host, as rows of fragments. Spark's own files are served as Spark does.
  */
 final class FaroBlockResolver extends IndexShuffleBlockResolver {
     private final OpenOutputs outputs = new OpenOutputs();
@@ -46,6 +57,55 @@ final class FaroBlockResolver extends IndexShuffleBlockResolver {
             return super.getBlockData(id, folders);
         }
         return FragmentBuffer.of(outputs, getDataFile(shuffleId, mapId, folders), index, from, to);
+    }
+
+    @Override
+    public MergedBlockMeta getMergedBlockMeta(ShuffleMergedBlockId id, Option<String[]> folders) {
+        Path name = mergedName(id, folders);
+        if (name == null) {
+            return super.getMergedBlockMeta(id, folders);
+        }
+        try (OpenOutputs.Lease merged = open(name)) {
+            return partition(id).meta(merged.reader());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A list is what every line of Spark takes, whatever its version of Scala means by a sequence. */
+    @Override
+    public List<ManagedBuffer> getMergedBlockData(ShuffleMergedBlockId id, Option<String[]> folders) {
+        Path name = mergedName(id, folders);
+        if (name == null) {
+            Seq<ManagedBuffer> stock = super.getMergedBlockData(id, folders);
+            return stock.toList();
+        }
+        ListBuffer<ManagedBuffer> chunks = new ListBuffer<>();
+        for (ManagedBuffer chunk : FragmentBuffer.chunks(
+                outputs, MergedPartition.data(name), MergedPartition.index(name), partition(id))) {
+            chunks.$plus$eq(chunk);
+        }
+        return chunks.toList();
+    }
+
+    /** The name of Faro's merged file; null if the service has merged without Faro. */
+    private Path mergedName(ShuffleMergedBlockId id, Option<String[]> folders) {
+        SparkEnv env = SparkEnv.get();
+        String[] where = folders.isDefined() ? folders.get() : new String[0];
+        if (where.length == 0) {
+            return null;
+        }
+        Path name = partition(id).name(where, env.blockManager().subDirsPerLocalDir());
+        return outputs.isFaro(MergedPartition.index(name)) ? name : null;
+    }
+
+    private static MergedPartition partition(ShuffleMergedBlockId id) {
+        return new MergedPartition(
+                SparkEnv.get().conf().getAppId(), id.shuffleId(), id.shuffleMergeId(), id.reduceId());
+    }
+
+    private OpenOutputs.Lease open(Path name) throws IOException {
+        return outputs.open(MergedPartition.data(name), MergedPartition.index(name));
     }
 
     @Override

@@ -3,11 +3,11 @@ package dev.faro.spark;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.MapOutputTracker;
+import org.apache.spark.MapSizesByExecutorId;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
-import org.apache.spark.shuffle.BaseShuffleHandle;
 import org.apache.spark.shuffle.BlockStoreShuffleReader;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleHandle;
@@ -86,9 +86,19 @@ public final class FaroShuffleManager extends SortShuffleManager {
                     handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
         }
         @SuppressWarnings("unchecked")
-        BaseShuffleHandle<K, ?, C> own = (BaseShuffleHandle<K, ?, C>) handle;
+        FaroShuffleHandle<K, ?, C> own = (FaroShuffleHandle<K, ?, C>) handle;
         SparkEnv env = SparkEnv.get();
         MapOutputTracker tracker = env.mapOutputTracker();
+        if (own.dependency().isShuffleMergeFinalizedMarked()) {
+            MapSizesByExecutorId merged = tracker.getPushBasedShuffleMapSizesByExecutorId(
+                    handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition);
+            // Spark says so if there are merged partitions among them.
+            if (!merged.enableBatchFetch()) {
+                Deliveries deliveries = new Deliveries(tracker.getMapSizesByExecutorId(
+                        handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition));
+                return new MergedShuffleReader<>(own, merged.iter(), deliveries, context, metrics);
+            }
+        }
         Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks = tracker
                 .getMapSizesByExecutorId(handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition);
         // The service would send the fragments of several partitions, and not say if one is missing.

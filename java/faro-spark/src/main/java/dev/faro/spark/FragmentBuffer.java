@@ -4,6 +4,8 @@ import dev.faro.FaroException;
 import dev.faro.FileHeader;
 import dev.faro.merge.Fragments;
 import dev.faro.reader.Reader;
+import dev.faro.spark.merge.MergedPartition;
+import dev.faro.spark.merge.OpenOutputs;
 import io.netty.handler.stream.ChunkedStream;
 import java.io.File;
 import java.io.IOException;
@@ -14,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.network.buffer.ManagedBuffer;
 
-/** The blocks of some partitions of an output as a fragment, which is made while it is read. */
+/** Fragments of an output, or of a chunk of a merged file, which are made while they are read. */
 final class FragmentBuffer extends ManagedBuffer {
     /** The end block (FRG-3), in bytes. */
     private static final int END_BLOCK = 40;
@@ -22,24 +24,45 @@ final class FragmentBuffer extends ManagedBuffer {
     private final OpenOutputs outputs;
     private final File data;
     private final File index;
-    private final int from;
-    private final int to;
+    private final Source source;
     private final long size;
     private final List<Opened> streams = new ArrayList<>();
     private int users;
 
-    private FragmentBuffer(OpenOutputs outputs, File data, File index, int from, int to, long size) {
+    /** Makes the bytes from the open output. */
+    private interface Source {
+        InputStream open(Reader output) throws FaroException;
+    }
+
+    private FragmentBuffer(OpenOutputs outputs, File data, File index, Source source, long size) {
         this.outputs = outputs;
         this.data = data;
         this.index = index;
-        this.from = from;
-        this.to = to;
+        this.source = source;
         this.size = size;
     }
 
+    /** The blocks of some partitions of an output. */
     static FragmentBuffer of(OpenOutputs outputs, File data, File index, int from, int to) {
         try (OpenOutputs.Lease output = outputs.open(data, index)) {
-            return new FragmentBuffer(outputs, data, index, from, to, size(output.reader(), from, to));
+            return new FragmentBuffer(outputs, data, index, reader -> Fragments.stream(reader, from, to),
+                    size(output.reader(), from, to));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The chunks of a merged file. */
+    static List<ManagedBuffer> chunks(OpenOutputs outputs, File data, File index, MergedPartition partition) {
+        try (OpenOutputs.Lease merged = outputs.open(data, index)) {
+            long[] sizes = partition.chunkSizes(merged.reader());
+            List<ManagedBuffer> chunks = new ArrayList<>();
+            for (int i = 0; i < sizes.length; i++) {
+                int chunk = i;
+                chunks.add(new FragmentBuffer(
+                        outputs, data, index, reader -> partition.stream(reader, chunk), sizes[i]));
+            }
+            return chunks;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -93,7 +116,7 @@ final class FragmentBuffer extends ManagedBuffer {
             }
             if (fragment == null) {
                 output = outputs.open(data, index);
-                fragment = Fragments.stream(output.reader(), from, to);
+                fragment = source.open(output.reader());
             }
             return fragment.read(into, at, length);
         }

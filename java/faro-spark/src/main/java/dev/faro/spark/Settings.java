@@ -32,7 +32,10 @@ record Settings(Codec codec, int level, long bufferSize, boolean served) {
     /** Refuses what would not work, with the setting to change. */
     static void check(SparkConf conf) {
         refuse(conf, "spark.io.encryption.enabled", "Faro's shuffle does not encrypt its files");
-        refuse(conf, "spark.shuffle.push.enabled", "Faro's shuffle does not push yet");
+        if (!conf.getBoolean("spark.shuffle.service.enabled", false)) {
+            // What is pushed is the layout for the service. Spark itself does not push without it either.
+            refuse(conf, "spark.shuffle.push.enabled", "only with spark.shuffle.service.enabled is anything pushed");
+        }
     }
 
     private static void refuse(SparkConf conf, String key, String reason) {

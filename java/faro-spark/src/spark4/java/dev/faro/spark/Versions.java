@@ -1,10 +1,15 @@
 package dev.faro.spark;
 
 import org.apache.spark.ShuffleDependency;
+import org.apache.spark.TaskContext;
 import org.apache.spark.scheduler.MapStatus;
 import org.apache.spark.scheduler.MapStatus$;
+import org.apache.spark.serializer.Serializer;
 import org.apache.spark.shuffle.checksum.RowBasedChecksum;
 import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.util.collection.ExternalSorter;
+import scala.Option;
+import scala.math.Ordering;
 
 /** What differs between the lines of Spark: this is for 4.1 and later. */
 final class Versions {
@@ -31,5 +36,10 @@ final class Versions {
                 return RowBasedChecksum.getAggregatedChecksumValue(checksums);
             }
         };
+    }
+
+    /** Sorts records by key. */
+    static <K, C> ExternalSorter<K, C, C> sorter(TaskContext context, Option<Ordering<K>> order, Serializer serializer) {
+        return new ExternalSorter<>(context, Option.empty(), Option.empty(), order, serializer, new RowBasedChecksum[0]);
     }
 }

@@ -9,7 +9,6 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -69,39 +68,16 @@ class ClusterTest {
 
     @BeforeAll
     static void makeSparkHome() throws Exception {
-        Path jars = Files.createDirectories(Path.of(System.getenv("SPARK_HOME"), "jars"));
-        // Those of another version of Spark, from an earlier run.
-        try (Stream<Path> before = Files.list(jars)) {
-            for (Path link : (Iterable<Path>) before::iterator) {
-                Files.delete(link);
-            }
-        }
-        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
-            Path jar = Path.of(entry);
-            Path link = jars.resolve(jar.getFileName());
-            if (entry.endsWith(".jar") && !Files.exists(link)) {
-                Files.createSymbolicLink(link, jar);
-            }
-        }
+        TestHome.make();
     }
 
     private TestSession start(Map<String, String> more) {
-        Map<String, String> settings = new HashMap<>(Map.of("spark.serializer",
-                "org.apache.spark.serializer.KryoSerializer", "spark.shuffle.io.maxRetries", "1",
-                "spark.shuffle.io.retryWait", "100ms", "spark.executor.heartbeatInterval", "1s",
-                "spark.executor.extraJavaOptions", options()));
-        settings.put("spark.executor.extraClassPath", Arrays.stream(System.getProperty("java.class.path")
-                .split(File.pathSeparator)).filter(entry -> !entry.endsWith(".jar"))
-                .collect(Collectors.joining(File.pathSeparator)));
+        Map<String, String> settings = new HashMap<>(TestHome.settings());
+        settings.putAll(Map.of("spark.serializer", "org.apache.spark.serializer.KryoSerializer",
+                "spark.shuffle.io.maxRetries", "1", "spark.shuffle.io.retryWait", "100ms",
+                "spark.executor.heartbeatInterval", "1s"));
         settings.putAll(more);
         return TestSession.faro(MASTER, folder, settings);
-    }
-
-    /** What Spark 3.5 asks of a JVM 17. */
-    private static String options() {
-        return List.of("java.lang", "java.lang.invoke", "java.util", "java.nio", "java.util.concurrent", "java.net")
-                .stream().map(room -> "--add-opens=java.base/" + room + "=ALL-UNNAMED")
-                .collect(Collectors.joining(" ")) + " --add-opens=java.base/sun.nio.ch=ALL-UNNAMED";
     }
 
     private static JavaPairRDD<Integer, String> shuffled(TestSession session, int maps, int partitions) {

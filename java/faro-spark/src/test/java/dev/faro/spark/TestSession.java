@@ -58,6 +58,11 @@ final class TestSession implements AutoCloseable {
         return new TestSession(master, folder, all);
     }
 
+    /** On any cluster, with the shuffle that the settings say. */
+    static TestSession on(String master, Path folder, Map<String, String> settings) {
+        return new TestSession(master, folder, settings);
+    }
+
     /** The result of a job with Spark's own shuffle. */
     static <T> T expected(Path folder, Map<String, String> settings, Function<TestSession, T> job) {
         try (TestSession stock = stock(folder, settings)) {

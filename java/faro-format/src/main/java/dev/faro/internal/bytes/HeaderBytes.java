@@ -204,9 +204,10 @@ public final class HeaderBytes {
     /**
      * Checks that the header of a fragment fits a push to a merged file (MRG-7).
      *
+     * @param fileId the file_id that it has to have
      * @throws FaroException {@code mismatched-pair} at the first field that does not
      */
-    public static void checkPush(FileHeader header, long producer, FileHeader merged, Faults faults)
+    public static void checkPush(FileHeader header, long producer, FileHeader merged, UUID fileId, Faults faults)
             throws FaroException {
         equal(header.producer() == producer, PRODUCER, "the producer that pushes", faults);
         equal(header.framing() == merged.framing(), FRAMING, "the framing of the merged file", faults);
@@ -216,6 +217,7 @@ public final class HeaderBytes {
         equal(inside, FIRST_PARTITION, "partitions of the merged file", faults);
         equal(merged.hasDictionaries() || !header.hasDictionaries(), READER_FEATURES,
                 "no dictionaries, as in the merged file", faults);
+        equal(header.fileId().equals(fileId), FILE_ID, "the file_id that follows from the names", faults);
     }
 
     private static void equal(boolean holds, long offset, String expected, Faults faults) throws FaroException {

@@ -1,4 +1,4 @@
-package dev.faro.spark;
+package dev.faro.spark.merge;
 
 import dev.faro.storage.LocalFile;
 import dev.faro.storage.StoredFile;

@@ -1,4 +1,4 @@
-package dev.faro.spark;
+package dev.faro.spark.merge;
 
 import dev.faro.FaroException;
 import dev.faro.reader.Reader;
@@ -16,17 +16,18 @@ import java.util.Map;
 
 /**
  * Outputs that are served. The indexes of those that were used last stay in memory, so that their next block costs no
- * more than opening the data file.
+ * more than opening the data file. Safe to share between threads.
  */
-final class OpenOutputs implements Closeable {
-    static final ReaderOptions OPTIONS = ReaderOptions.DEFAULT;
+public final class OpenOutputs implements Closeable {
+    /** How outputs are opened. */
+    public static final ReaderOptions OPTIONS = ReaderOptions.DEFAULT;
     private static final byte[] MAGIC = {(byte) 0x89, 'F', 'A', 'R', 'O', '\r', '\n', 0x1A};
     /** The most outputs without a user, and the most memory that their indexes take, in bytes. */
     private static final int MOST_IDLE = 4096;
     private static final long MOST_IDLE_BYTES = 64 << 20;
 
     /** An output that is in use until it is closed. */
-    final class Lease implements Closeable {
+    public final class Lease implements Closeable {
         private final File name;
         private final ReopenedFile data;
         private final ReopenedFile index;
@@ -43,7 +44,8 @@ final class OpenOutputs implements Closeable {
             reader = Reader.openStored(StoredOutput.paired(data, index), OPTIONS);
         }
 
-        Reader reader() {
+        /** The open output. */
+        public Reader reader() {
             return reader;
         }
 
@@ -59,7 +61,7 @@ final class OpenOutputs implements Closeable {
     private boolean closed;
 
     /** Whether the file begins as a Faro file does. One that cannot be read is not Faro's: Spark reports it. */
-    boolean isFaro(File index) {
+    public boolean isFaro(File index) {
         synchronized (this) {
             if (idle.containsKey(index) || used.containsKey(index)) {
                 return true;
@@ -72,8 +74,13 @@ final class OpenOutputs implements Closeable {
         }
     }
 
-    /** Files are opened and read without the lock, so that one slow disk does not hold up the others. */
-    Lease open(File data, File index) throws IOException {
+    /**
+     * Opens an output, or takes the one that is open.
+     *
+     * @throws IOException a fault of the output, or of the system
+     */
+    public Lease open(File data, File index) throws IOException {
+        // Files are opened and read without the lock, so that one slow disk does not hold up the others.
         Lease known = take(index, null);
         if (known != null) {
             if (known.data.isCurrent() && known.index.isCurrent()) {
@@ -139,7 +146,7 @@ final class OpenOutputs implements Closeable {
     }
 
     /** Closes an output that is about to be removed; one in use, when its last user has ended. */
-    synchronized void close(File index) {
+    public synchronized void close(File index) {
         Lease lease = takeIdle(index);
         if (lease != null) {
             close(lease);
