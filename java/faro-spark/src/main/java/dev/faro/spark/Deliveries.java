@@ -20,6 +20,8 @@ import scala.collection.Seq;
 final class Deliveries {
     /** The map tasks that count, by the unique number of the attempt. */
     private final Map<Long, Integer> mapIndexes = new HashMap<>();
+    /** By partition, the map tasks that have something for it. Other threads read it. */
+    private final Map<Integer, RoaringBitmap> expected = new HashMap<>();
     /** By partition, the map tasks whose blocks have not come yet. */
     private final SortedMap<Integer, RoaringBitmap> missing = new TreeMap<>();
 
@@ -32,9 +34,16 @@ final class Deliveries {
                 ShuffleBlockId id = (ShuffleBlockId) block._1();
                 int mapIndex = (Integer) block._3();
                 mapIndexes.put(id.mapId(), mapIndex);
-                missing.computeIfAbsent(id.reduceId(), none -> new RoaringBitmap()).add(mapIndex);
+                expected.computeIfAbsent(id.reduceId(), none -> new RoaringBitmap()).add(mapIndex);
             }
         }
+        expected.forEach((reduceId, maps) -> missing.put(reduceId, maps.clone()));
+    }
+
+    /** Whether all these map tasks have something for a partition. */
+    boolean expects(RoaringBitmap maps, int reduceId) {
+        RoaringBitmap all = expected.get(reduceId);
+        return all != null && all.contains(maps);
     }
 
     /** Whether this attempt of a map task counts. */

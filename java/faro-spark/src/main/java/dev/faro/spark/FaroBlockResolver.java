@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.MergedBlockMeta;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
@@ -17,6 +18,7 @@ import org.apache.spark.storage.ShuffleBlockBatchId;
 import org.apache.spark.storage.ShuffleBlockId;
 import org.apache.spark.storage.ShuffleMergedBlockId;
 import scala.Option;
+import scala.collection.Iterator;
 import scala.collection.Seq;
 import scala.collection.immutable.List;
 import scala.collection.mutable.ListBuffer;
@@ -63,7 +65,7 @@ final class FaroBlockResolver extends IndexShuffleBlockResolver {
     public MergedBlockMeta getMergedBlockMeta(ShuffleMergedBlockId id, Option<String[]> folders) {
         Path name = mergedName(id, folders);
         if (name == null) {
-            return super.getMergedBlockMeta(id, folders);
+            return stockMeta(id, folders);
         }
         try (OpenOutputs.Lease merged = open(name)) {
             return partition(id).meta(merged.reader());
@@ -72,13 +74,39 @@ final class FaroBlockResolver extends IndexShuffleBlockResolver {
         }
     }
 
+    /** What Spark's service has merged. Spark waits forever for a chunk that its index says is shorter than nothing. */
+    private MergedBlockMeta stockMeta(ShuffleMergedBlockId id, Option<String[]> folders) {
+        MergedBlockMeta meta = super.getMergedBlockMeta(id, folders);
+        try {
+            MergedMetaClient.check(meta);
+            Iterator<ManagedBuffer> chunks = stockData(id, folders).iterator();
+            while (chunks.hasNext()) {
+                if (chunks.next() instanceof FileSegmentManagedBuffer chunk && !isInside(chunk)) {
+                    throw new IOException(chunk + " is not a part of the file");
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("the index of " + id, e);
+        }
+        return meta;
+    }
+
+    private static boolean isInside(FileSegmentManagedBuffer chunk) {
+        long size = chunk.getFile().length();
+        return chunk.getOffset() >= 0 && chunk.getOffset() <= size
+                && chunk.getLength() > 0 && chunk.getLength() <= size - chunk.getOffset();
+    }
+
+    private Seq<ManagedBuffer> stockData(ShuffleMergedBlockId id, Option<String[]> folders) {
+        return super.getMergedBlockData(id, folders);
+    }
+
     /** A list is what every line of Spark takes, whatever its version of Scala means by a sequence. */
     @Override
     public List<ManagedBuffer> getMergedBlockData(ShuffleMergedBlockId id, Option<String[]> folders) {
         Path name = mergedName(id, folders);
         if (name == null) {
-            Seq<ManagedBuffer> stock = super.getMergedBlockData(id, folders);
-            return stock.toList();
+            return stockData(id, folders).toList();
         }
         ListBuffer<ManagedBuffer> chunks = new ListBuffer<>();
         for (ManagedBuffer chunk : FragmentBuffer.chunks(

@@ -12,6 +12,7 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.internal.config.ConfigEntry;
 import org.apache.spark.internal.config.package$;
+import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.serializer.SerializerInstance;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
@@ -53,7 +54,7 @@ final class MergedShuffleReader<K, C> implements ShuffleReader<K, C> {
         this.deliveries = deliveries;
         this.context = context;
         this.metrics = metrics;
-        this.streams = new MergedStreams(new FragmentStreams(env), env.conf().getAppId(), deliveries);
+        this.streams = new MergedStreams(new FragmentStreams(env), env.conf().getAppId(), deliveries, metrics);
     }
 
     @Override
@@ -88,8 +89,9 @@ final class MergedShuffleReader<K, C> implements ShuffleReader<K, C> {
     private Iterator<Tuple2<BlockId, InputStream>> fetch(
             Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> wanted) {
         package$ config = package$.MODULE$;
-        return new ShuffleBlockFetcherIterator(context, env.blockManager().blockStoreClient(), env.blockManager(),
-                env.mapOutputTracker(), wanted, this::wrap,
+        BlockStoreClient client = new MergedMetaClient(env.blockManager().blockStoreClient(), deliveries);
+        return new ShuffleBlockFetcherIterator(context, client, env.blockManager(), env.mapOutputTracker(), wanted,
+                this::wrap,
                 this.<Long>setting(config.REDUCER_MAX_SIZE_IN_FLIGHT()) << 20,
                 this.<Integer>setting(config.REDUCER_MAX_REQS_IN_FLIGHT()),
                 this.<Integer>setting(config.REDUCER_MAX_BLOCKS_IN_FLIGHT_PER_ADDRESS()),

@@ -10,38 +10,39 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
+import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.ShuffleBlockChunkId;
 import org.apache.spark.storage.ShuffleBlockId;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes records' bytes of what a reduce task fetches when its shuffle was merged. A chunk is a row of fragments. It is
- * checked as a whole before any byte of it is delivered, so that Spark fetches its originals at once if it is damaged. Of
- * a good chunk the blocks are delivered that are expected and have not come in another way.
+ * checked as a whole before any byte of it is delivered. Nothing of a damaged one is: its blocks stay missing. Of a good
+ * chunk the blocks are delivered that are expected and have not come in another way.
  */
 final class MergedStreams {
+    private static final Logger LOG = LoggerFactory.getLogger(MergedStreams.class);
     /** The largest chunk that is held in memory. The service makes them of 2 MB; a larger one is not used. */
     private static final int LARGEST_CHUNK = 64 << 20;
 
     private final FragmentStreams originals;
     private final String application;
     private final Deliveries deliveries;
+    private final ShuffleReadMetricsReporter metrics;
 
-    MergedStreams(FragmentStreams originals, String application, Deliveries deliveries) {
+    MergedStreams(FragmentStreams originals, String application, Deliveries deliveries,
+            ShuffleReadMetricsReporter metrics) {
         this.originals = originals;
         this.application = application;
         this.deliveries = deliveries;
+        this.metrics = metrics;
     }
 
     InputStream wrap(BlockId id, InputStream stream) throws IOException {
         if (id instanceof ShuffleBlockChunkId chunk) {
-            try (stream) {
-                byte[] bytes = stream.readNBytes(LARGEST_CHUNK + 1);
-                if (bytes.length > LARGEST_CHUNK) {
-                    throw new IOException(id + " has more than " + LARGEST_CHUNK + " bytes");
-                }
-                return new Chunk(bytes, check(bytes, chunk));
-            }
+            return wrapChunk(chunk, stream);
         }
         ShuffleBlockId block = (ShuffleBlockId) id;
         if (!deliveries.counts(block.mapId())) {
@@ -53,6 +54,21 @@ final class MergedStreams {
             return InputStream.nullInputStream();
         }
         return new Original(originals.wrapStream(id, stream), mapIndex, block.reduceId());
+    }
+
+    /** Spark would fetch the originals that the service says are in the chunk, which may be wrong too. */
+    private InputStream wrapChunk(ShuffleBlockChunkId id, InputStream stream) {
+        try (stream) {
+            byte[] bytes = stream.readNBytes(LARGEST_CHUNK + 1);
+            if (bytes.length > LARGEST_CHUNK) {
+                throw new IOException(id + " has more than " + LARGEST_CHUNK + " bytes");
+            }
+            return new Chunk(bytes, check(bytes, id));
+        } catch (IOException e) {
+            LOG.warn("{} is damaged: its blocks come from the map tasks.", id, e);
+            metrics.incCorruptMergedBlockChunks(1);
+            return InputStream.nullInputStream();
+        }
     }
 
     /** Checks the whole chunk. Returns which of its fragments are delivered. */

@@ -94,7 +94,6 @@ class PushTest {
             session.rdds().sc().addSparkListener(reads);
             assertEquals(expected, jobs(session));
             session.rdds().sc().listenerBus().waitUntilEmpty();
-            System.out.println("READS " + service + " " + remote + " " + reads);
             assertTrue(reads.mergedBlocks() >= 0.9 * reads.blocks(), reads.toString());
             assertTrue(!remote || reads.remoteChunks() > 0, reads.toString());
             assertEquals(0, reads.fallbacks() + reads.damagedChunks() + reads.failedTasks(), reads.toString());

@@ -1,0 +1,177 @@
+package dev.faro.spark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.faro.spark.merge.FaroMergeManager;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.spark.network.shuffle.RemoteBlockPushResolver;
+import org.apache.spark.sql.Row;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Harms to push-based shuffle: whatever happens to pushes, merged files and the service's disk, a job has the right result.
+ * {@code make spark-harms} does many, also with stock Spark, and writes the table of the documentation.
+ */
+class HarmsTest {
+    /** How many of each kind. */
+    private static final int EACH = Integer.getInteger("faro.harms", 1);
+    /** A job takes about one. */
+    private static final int PATIENCE_SECONDS = 30;
+    /** One kind, to look at it; all without it. */
+    private static final String ONLY = System.getProperty("faro.harm", "");
+    private static final Path TABLE = Path.of("target", "harms.md");
+
+    @TempDir
+    private Path folder;
+
+    enum Subject {
+        FARO("Faro, with `faro-spark-merge`", true, true),
+        FARO_ON_STOCK_SERVICE("Faro, on Spark's own service", true, false),
+        STOCK("stock Spark", false, false);
+
+        private final String title;
+        private final boolean faro;
+        private final boolean faroService;
+
+        Subject(String title, boolean faro, boolean faroService) {
+            this.title = title;
+            this.faro = faro;
+            this.faroService = faroService;
+        }
+    }
+
+    /** How the jobs ended. */
+    private static final class Count {
+        private int jobs;
+        private int untouched;
+        private int fallbacks;
+        private int retries;
+        private int wrong;
+        private int aborted;
+        private int hung;
+
+        @Override
+        public String toString() {
+            return jobs + " | " + untouched + " | " + fallbacks + " | " + retries + " | " + wrong + " | " + aborted
+                    + " | " + hung;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "STOCK")
+    void resultsStayRight(Subject subject) throws Exception {
+        Map<Harm, Count> counts = new EnumMap<>(Harm.class);
+        harm(subject, true, counts);
+        harm(subject, false, counts);
+        write(subject.title, counts);
+        counts.forEach((harm, count) -> {
+            assertEquals(0, count.wrong, "wrong results with " + harm);
+            assertEquals(0, count.aborted, "aborted jobs with " + harm);
+            assertEquals(0, count.hung, "jobs that do not end with " + harm);
+        });
+    }
+
+    /** What stock Spark does is not asserted: the table tells of it. */
+    @ParameterizedTest
+    @EnumSource(names = "STOCK")
+    @EnabledIfSystemProperty(named = "faro.harms", matches = ".+")
+    void stockSpark(Subject subject) throws Exception {
+        for (boolean compressed : new boolean[] {true, false}) {
+            Map<Harm, Count> counts = new EnumMap<>(Harm.class);
+            harm(subject, compressed, counts);
+            write(subject.title + (compressed ? "" : ", `spark.shuffle.compress=false`"), counts);
+        }
+    }
+
+    private static Row job(TestSession session) {
+        return session.sql().sql("""
+                select sum(cast(xxhash64(key, value) as decimal(38, 0))), count(*) from
+                (select /*+ repartition(4, key) */ id % 10007 as key, sha2(cast(id as string), 256) as value
+                from range(0, 40000, 1, 6))""").first();
+    }
+
+    private void harm(Subject subject, boolean compressed, Map<Harm, Count> counts) throws Exception {
+        HarmfulManager.Trial trial = new HarmfulManager.Trial();
+        Map<String, String> settings = new HashMap<>(
+                Map.of("spark.shuffle.compress", String.valueOf(compressed), "spark.ui.showConsoleProgress", "false"));
+        if (!compressed) {
+            // One service merges for both hosts, so that chunks are read over the network too.
+            settings.put(PushClusterManager.EXCLUDED, PushCluster.HOSTS.get(1));
+            settings.put("spark.locality.wait", "0");
+        }
+        if (subject.faro) {
+            settings.put("spark.shuffle.manager", FaroShuffleManager.class.getName());
+        }
+        Row expected = TestSession.expected(folder, Map.of(), HarmsTest::job);
+        ShuffleServer.Maker maker = (host, port) -> new ShuffleServer(host, port,
+                (conf, recovery) -> new HarmfulManager(subject.faroService ? new FaroMergeManager(conf, null)
+                        : new RemoteBlockPushResolver(conf, null), trial, PushCluster.HOSTS.indexOf(host)), null);
+        try (PushCluster cluster = new PushCluster(folder, maker);
+                TestSession session = cluster.start(folder, settings)) {
+            assertEquals(expected, job(session));
+            for (Harm harm : ONLY.isEmpty() ? Harm.values() : new Harm[] {Harm.valueOf(ONLY)}) {
+                for (int seed = 0; seed < EACH; seed++) {
+                    trial.begin(harm, 2 * seed + (compressed ? 0 : 1));
+                    run(session, expected, trial, counts.computeIfAbsent(harm, none -> new Count()));
+                }
+            }
+        }
+    }
+
+    private static Row inTime(TestSession session) throws Exception {
+        CompletableFuture<Row> result = CompletableFuture.supplyAsync(() -> job(session));
+        return result.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private static void run(TestSession session, Row expected, HarmfulManager.Trial trial, Count count)
+            throws Exception {
+        PushCluster.Reads reads = new PushCluster.Reads();
+        session.rdds().sc().addSparkListener(reads);
+        count.jobs++;
+        long start = System.nanoTime();
+        try {
+            Row found = inTime(session);
+            session.rdds().sc().listenerBus().waitUntilEmpty();
+            if (!found.equals(expected)) {
+                count.wrong++;
+            } else if (reads.stageRetries() + reads.failedTasks() > 0) {
+                count.retries++;
+            } else if (reads.fallbacks() > 0) {
+                count.fallbacks++;
+            } else {
+                count.untouched++;
+            }
+        } catch (TimeoutException e) {
+            count.hung++;
+            session.rdds().sc().cancelAllJobs();
+        } catch (ExecutionException e) {
+            count.aborted++;
+        }
+        session.rdds().sc().removeSparkListener(reads);
+        System.out.println("RUN " + (System.nanoTime() - start) / 1000000 + " ms, " + trial.done() + " harms, " + reads);
+        trial.begin(Harm.NONE, 0);
+    }
+
+    private static void write(String title, Map<Harm, Count> counts) throws IOException {
+        List<String> lines = new ArrayList<>(List.of("", title, "",
+                "| harm | jobs | right | right, from the map tasks | right, after running again | wrong | aborted | hung |",
+                "|---|---|---|---|---|---|---|---|"));
+        counts.forEach((harm, count) -> lines.add("| " + harm + " | " + count + " |"));
+        Files.write(TABLE, lines, java.nio.file.StandardOpenOption.CREATE, java.nio.file.StandardOpenOption.APPEND);
+        lines.forEach(System.out::println);
+    }
+}
