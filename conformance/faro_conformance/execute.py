@@ -243,7 +243,7 @@ def _merge(execution: Execution) -> None:
 
 def _fragment(execution: Execution) -> None:
     files = {role: str(path) for role, path in execution.case.files().items()}
-    _made(execution, "fragment", {**files, "path": str(_place("fragment", execution.folder))})
+    _made(execution, execution.case.op, {**files, "path": str(_place("fragment", execution.folder))})
 
 
 def _answered(op: str) -> Callable[[Execution], None]:
@@ -281,6 +281,7 @@ _RUN: dict[str, Callable[[Execution], None]] = {
     "repair": _repair,
     "follow": _follow,
     "fragment": _fragment,
+    "region_fragments": _fragment,
     "merge": _merge,
     **{op: _answered(op) for op in ("fragments", "provenance", "read_merged", "file_id", "plan_pushes")},
 }

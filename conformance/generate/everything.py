@@ -27,6 +27,7 @@ from . import (
     planning,
     provenance,
     readings,
+    region_fragments,
     resuming,
     scripts,
     selective,
@@ -70,6 +71,7 @@ PARTS = (
     resuming,
     planning,
     provenance,
+    region_fragments,
     gold,
 )
 

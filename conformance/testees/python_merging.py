@@ -11,7 +11,7 @@ from typing import Any
 from faro_format import FaroError, FileHeader, Limits, Reader
 from faro_format import merge as faro
 from faro_format._error import invalid
-from faro_format.merge import Expected, Merge, MergeOptions, Outcome, Push
+from faro_format.merge import Expected, Merge, MergeOptions, Names, Outcome, Push
 from python_payloads import payload
 from python_storage import files
 
@@ -58,6 +58,15 @@ def fragment(request: Json) -> Json:
     return {"blocks": found.blocks, "length": found.length, "last": found.last}
 
 
+def region_fragments(request: Json) -> Json:
+    """Make fragments of a region of a merged file."""
+    made = io.BytesIO()
+    with Reader(**files(request), limits=limits(request)) as reader:
+        length = faro.region_fragments(reader, request["region"], Names(**request["names"]), made)
+    Path(request["path"]).write_bytes(made.getvalue())
+    return {"length": length}
+
+
 def fragments(request: Json) -> Json:
     """Read a stream of fragments."""
     answers = []
@@ -90,6 +99,8 @@ def merge(request: Json) -> Json:
         given["file_id"] = bytes.fromhex(given["file_id"])
     if "generation" in given:
         given["generation"] = int(given["generation"])
+    if "names" in given:
+        given["names"] = Names(**given["names"])
     if "schema" in given:
         given["schema"] = payload(given["schema"])
     options = MergeOptions(**given, limits=limits(request))
@@ -217,6 +228,7 @@ def plan_pushes(request: Json) -> Json:
 
 OPERATIONS = {
     "fragment": fragment,
+    "region_fragments": region_fragments,
     "fragments": fragments,
     "merge": merge,
     "provenance": provenance,

@@ -23,11 +23,12 @@ from faro_format._index.holdings import Run
 from faro_format.merge._fragment import FragmentSummary, fragment
 from faro_format.merge._fragment_reader import Fragment, FragmentBlock, read_fragments
 from faro_format.merge._merge import Merge, MergeSummary, Outcome, Push
-from faro_format.merge._names import merged_file_id, output_file_id
+from faro_format.merge._names import Names, merged_file_id, output_file_id
 from faro_format.merge._options import MergeOptions
 from faro_format.merge._provenance import Expected, Have, Missing, PlacedRun, have, missing, runs
 from faro_format.merge._push_plan import PlannedPush, PushPlan
 from faro_format.merge._reading import MergedBlock, MergedReading, with_originals
+from faro_format.merge._region_fragments import region_fragments
 
 __all__ = [
     "Expected",
@@ -41,6 +42,7 @@ __all__ = [
     "MergedBlock",
     "MergedReading",
     "Missing",
+    "Names",
     "Outcome",
     "PlacedRun",
     "PlannedPush",
@@ -53,6 +55,7 @@ __all__ = [
     "missing",
     "output_file_id",
     "read_fragments",
+    "region_fragments",
     "runs",
     "with_originals",
 ]

@@ -18,7 +18,7 @@ from faro_format._block.block import (
     encode_metadata,
     load_dictionary,
 )
-from faro_format._bytes.header import DICTIONARIES, FileKind
+from faro_format._bytes.header import DICTIONARIES, FileHeader, FileKind
 from faro_format._error import ErrorCode, FaroError, invalid
 from faro_format._index.regions import Extent
 from faro_format._message.build import build_schema
@@ -77,7 +77,8 @@ def fragment(
     if reader.header.dictionaries:
         # The dictionaries come first, so the blocks are read twice.
         named = {block.dictionary for _, _, block in wanted.blocks()} - {0}
-    sink = _Sink(reader, low, high, sorted(named), to)
+    header = replace(reader.header, kind=FileKind.FRAGMENT, first_partition=low, partition_count=high - low)
+    sink = Sink(reader, header, sorted(named), to)
     count = 0
     for partition, number, block in wanted.blocks():
         if not count:
@@ -130,21 +131,24 @@ class _Wanted:
             )
 
 
-class _Sink:
+class Sink:
     """Where a fragment goes."""
 
-    def __init__(self, reader: Reader, low: int, high: int, named: list[int], to: BinaryIO) -> None:
+    def __init__(self, reader: Reader, header: FileHeader, named: list[int], to: BinaryIO) -> None:
+        """Begin a fragment.
+
+        Args:
+            reader: where the schema and the dictionaries are.
+            header: that of the fragment, except its features.
+            named: the dictionaries that its blocks name.
+            to: where the bytes go.
+        """
         self._reader = reader
         self._named = named
         self._to = to
-        self._length = 0
-        self._header = replace(
-            reader.header,
-            kind=FileKind.FRAGMENT,
-            first_partition=low,
-            partition_count=high - low,
-            reader_features=DICTIONARIES if named else 0,
-        )
+        self.size = 0
+        """Bytes written so far."""
+        self._header = replace(header, reader_features=DICTIONARIES if named else 0)
         self._seed = self._header._seed
 
     def begin(self) -> None:
@@ -171,7 +175,7 @@ class _Sink:
 
     def end(self, blocks: int, *, last: bool) -> FragmentSummary:
         """Write the end block (FRG-3)."""
-        length = self._length
+        length = self.size
         self._write(encode_metadata(self._seed, KIND_FRAGMENT_END, 0, _END.pack(length, blocks, int(last))))
         return FragmentSummary(blocks, length, last)
 
@@ -182,4 +186,4 @@ class _Sink:
             if isinstance(fault, FaroError):
                 raise
             raise FaroError(ErrorCode.IO, "a stream that takes the fragment", str(fault), errno=fault.errno) from fault
-        self._length += len(data)
+        self.size += len(data)

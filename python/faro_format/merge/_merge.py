@@ -342,6 +342,11 @@ class Push:
             return file.block(header, block, self._intake)
         return True
 
+    def _is_named(self, header: FileHeader) -> bool:
+        """Whether the file_id follows from the names of the merge, if it has any."""
+        names = self._merge._options.names
+        return names is None or header.file_id == names.output_file_id(header.producer, header.attempt)
+
     def _check_header(self, header: FileHeader, merged: FileHeader) -> None:
         """Make the checks of MRG-7 after check 4 of FRG-4."""
         inside = merged.first_partition <= header.first_partition and header.end_partition <= merged.end_partition
@@ -350,6 +355,7 @@ class Push:
             (header.framing == merged.framing, 11, "the framing of the merged file"),
             (inside, 56, "partitions of the merged file"),
             (merged.dictionaries or not header.dictionaries, 16, "no dictionaries, as in the merged file"),
+            (self._is_named(header), 40, "the file_id that follows from the names"),
         ):
             if not holds:
                 raise self._intake.error(ErrorCode.MISMATCHED_PAIR, at, expected, "another value")

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+from typing import NamedTuple
 
 from faro_format._arguments import integer, text
 from faro_format._bytes.header import MAX_PARTITIONS
 
 _U64 = 2**64 - 1
+
+
+class Names(NamedTuple):
+    """The names of a shuffle (NAM-1)."""
+
+    application: str
+    shuffle: str
+
+    def output_file_id(self, producer: int, attempt: int) -> bytes:
+        """Return the file_id of a producer's output."""
+        return output_file_id(self.application, self.shuffle, producer, attempt)
 
 
 def output_file_id(application: str, shuffle: str, producer: int, attempt: int) -> bytes:

@@ -12,6 +12,7 @@ from faro_format._bytes.header import DICTIONARIES, FRAMING_ARROW, MAX_PARTITION
 from faro_format._error import invalid
 from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._writer.options import FRAMINGS, Durability, FramingName, Named
+from faro_format.merge._names import Names
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class MergeOptions:
     """16 bytes; None: random, and any when a merge is resumed."""
     generation: int = 0
     """Pushes for another generation are stale."""
+    names: Names | None = None
+    """The names of the shuffle: a fragment must have the file_id that follows from them (NAM-1). None: any."""
     schema: bytes | None = None
     """With framing arrow: the encapsulated Arrow schema message."""
     dictionaries: bool = False
@@ -56,6 +59,9 @@ class MergeOptions:
         integer("max_waiting", self.max_waiting, 0, 2**63 - 1)
         choice("durability", self.durability, ("none", "commit"))
         flag("dictionaries", self.dictionaries)
+        if self.names is not None:
+            text("application", self.names.application)
+            text("shuffle", self.names.shuffle)
         check_limits(self.limits)
         if self.created_by is not None:
             text("created_by", self.created_by)

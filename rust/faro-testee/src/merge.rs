@@ -5,7 +5,7 @@ use crate::protocol::{Answer, Failure, Fault, LimitFields, Paths, invalid_argume
 use crate::read::header;
 use crate::write::{bytes, number, word};
 use faro::merge::{Begun, Expected, FragmentReader, Merge, MergeOptions, Outcome, Push, PushPlan};
-use faro::merge::{merged_file_id, output_file_id};
+use faro::merge::{Names, merged_file_id, output_file_id};
 use faro::{Durability, Framing, Reader, ReaderOptions};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -37,6 +37,40 @@ pub(crate) fn fragment(request: MakeFragment) -> Answer {
     };
     write_file(&request.path, &made)?;
     Ok(json!({ "blocks": summary.blocks, "length": summary.length, "last": summary.last }))
+}
+
+/// The names of a shuffle.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ShuffleNames {
+    application: String,
+    shuffle: String,
+}
+
+impl From<ShuffleNames> for Names {
+    fn from(names: ShuffleNames) -> Self {
+        Names::new(names.application, names.shuffle)
+    }
+}
+
+/// The request `region_fragments`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct MakeRegionFragments {
+    #[serde(flatten)]
+    paths: Paths,
+    #[serde(default)]
+    limits: LimitFields,
+    region: usize,
+    names: ShuffleNames,
+    path: PathBuf,
+}
+
+pub(crate) fn region_fragments(request: MakeRegionFragments) -> Answer {
+    let reader = open(request.paths, &request.limits)?;
+    let mut made = Vec::new();
+    let length = reader.region_fragments(request.region, &request.names.into(), &mut made)?;
+    write_file(&request.path, &made)?;
+    Ok(json!({ "length": length }))
 }
 
 /// The request `fragments`.
@@ -101,6 +135,7 @@ struct Options {
     framing: Option<String>,
     file_id: Option<String>,
     generation: Option<String>,
+    names: Option<ShuffleNames>,
     schema: Option<Payload>,
     dictionaries: Option<bool>,
     chunk_size: Option<i64>,
@@ -149,6 +184,7 @@ fn options(from: Options, limits: &LimitFields) -> Result<MergeOptions, Failure>
         let known = [("none", Durability::None), ("commit", Durability::Commit)];
         options.durability = word("durability", &durability, &known)?;
     }
+    options.names = from.names.map(Names::from);
     options.schema = from.schema.as_ref().map(bytes).transpose()?;
     options.dictionaries = from.dictionaries.unwrap_or_default();
     options.created_by = from.created_by;
@@ -373,12 +409,12 @@ pub(crate) fn read_merged(request: ReadMerged) -> Answer {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileId {
-    names: Names,
+    names: FileIdNames,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Names {
+struct FileIdNames {
     application: String,
     shuffle: String,
     producer: Option<String>,

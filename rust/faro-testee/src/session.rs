@@ -38,6 +38,7 @@ impl Session {
             "clean" => clean(fields(rest)?),
             "follow" => self.follow(fields(rest)?),
             "fragment" => merge::fragment(fields(rest)?),
+            "region_fragments" => merge::region_fragments(fields(rest)?),
             "fragments" => merge::fragments(fields(rest)?),
             "merge" => merge::merge(fields(rest)?),
             "provenance" => merge::provenance(fields(rest)?),
@@ -90,7 +91,7 @@ fn hello(request: &Map<String, Value>) -> Answer {
             "protocol": 1,
             "features": ["lz4", "zstd", "selective", "arrow", "dictionaries", "by-partition", "direct-lookup"],
             "operations": ["hello", "read", "write", "check", "repair", "recover", "clean", "follow", "fragment",
-                "fragments", "merge", "provenance", "read_merged", "file_id", "plan_pushes", "stop"],
+                "region_fragments", "fragments", "merge", "provenance", "read_merged", "file_id", "plan_pushes", "stop"],
         })),
         other => Err(Failure::Unsupported(format!("protocol {other:?}"))),
     }

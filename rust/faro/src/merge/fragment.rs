@@ -58,7 +58,11 @@ impl Reader {
                 Ok(())
             })?;
         }
-        let mut sink = Sink::new(to, self, &wanted.partitions, &named);
+        let mut header = self.header().clone();
+        header.kind = FileKind::Fragment;
+        header.first_partition = wanted.partitions.start;
+        header.partition_count = wanted.partitions.end - wanted.partitions.start;
+        let mut sink = Sink::new(to, header, &named);
         let mut blocks = 0;
         let last = wanted.each(self, &mut |partition, number, block| {
             if blocks == 0 {
@@ -117,7 +121,7 @@ impl Wanted {
 }
 
 /// Where a fragment goes.
-struct Sink<'a> {
+pub(super) struct Sink<'a> {
     to: &'a mut dyn Write,
     header: FileHeader,
     seal: Seal,
@@ -125,11 +129,8 @@ struct Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    fn new(to: &'a mut dyn Write, reader: &Reader, partitions: &Range<u32>, named: &BTreeSet<u16>) -> Self {
-        let mut header = reader.header().clone();
-        header.kind = FileKind::Fragment;
-        header.first_partition = partitions.start;
-        header.partition_count = partitions.end - partitions.start;
+    /// `named` are the dictionaries that its blocks name.
+    pub(super) fn new(to: &'a mut dyn Write, mut header: FileHeader, named: &BTreeSet<u16>) -> Self {
         header.reader_features = if named.is_empty() { 0 } else { FEATURE_DICTIONARIES };
         Sink {
             to,
@@ -140,7 +141,7 @@ impl<'a> Sink<'a> {
     }
 
     /// Header, schema and dictionaries.
-    fn begin(&mut self, reader: &Reader, named: &BTreeSet<u16>) -> Result<()> {
+    pub(super) fn begin(&mut self, reader: &Reader, named: &BTreeSet<u16>) -> Result<()> {
         let mut bytes = self.header.encode().to_vec();
         if let Some(arrow) = reader.schema_message() {
             let message = Schema { arrow: arrow.to_vec() }.build()?;
@@ -157,7 +158,7 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    fn block(&mut self, reader: &Reader, partition: u32, number: u32, block: &Block) -> Result<()> {
+    pub(super) fn block(&mut self, reader: &Reader, partition: u32, number: u32, block: &Block) -> Result<()> {
         let from = &block.header;
         let to = BlockHeader {
             partition,
@@ -166,7 +167,8 @@ impl<'a> Sink<'a> {
         };
         let bytes = to.checked_bytes();
         // Most blocks are pushed as they are.
-        let checksum = match to == *from {
+        let is_same = to == *from && self.header.file_id == reader.header().file_id;
+        let checksum = match is_same {
             true => from.checksum,
             false => {
                 let seal = reader.output().opened.files.seal;
@@ -192,7 +194,7 @@ impl<'a> Sink<'a> {
     }
 
     /// FRG-3.
-    fn end(&mut self, blocks: u64, last: bool) -> Result<FragmentSummary> {
+    pub(super) fn end(&mut self, blocks: u64, last: bool) -> Result<FragmentSummary> {
         let length = self.length;
         let count = u32::try_from(blocks).map_err(|_| {
             Error::bare(
@@ -206,6 +208,11 @@ impl<'a> Sink<'a> {
         payload.extend_from_slice(&u32::from(last).to_le_bytes());
         self.metadata(&metadata(FRAGMENT_END, 16), &payload)?;
         Ok(FragmentSummary { blocks, length, last })
+    }
+
+    /// The bytes that were written.
+    pub(super) fn length(&self) -> u64 {
+        self.length
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {

@@ -17,11 +17,12 @@ mod provenance;
 mod push_plan;
 mod pushes;
 mod reading;
+mod region_fragments;
 mod resume;
 
 pub use fragment::FragmentSummary;
 pub use fragment_reader::{FragmentBlock, FragmentReader};
-pub use names::{merged_file_id, output_file_id};
+pub use names::{Names, merged_file_id, output_file_id};
 pub use options::MergeOptions;
 pub use provenance::{Expected, Have, Missing, PartitionRun};
 pub use push_plan::{PlannedPush, PushPlan};

@@ -25,6 +25,30 @@ pub fn merged_file_id(application: &str, shuffle: &str, generation: u64, first_p
     parts.file_id()
 }
 
+/// The names of a shuffle (NAM-1).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Names {
+    /// The application.
+    pub application: String,
+    /// The shuffle, among those of the application.
+    pub shuffle: String,
+}
+
+impl Names {
+    /// The names of a shuffle.
+    pub fn new(application: impl Into<String>, shuffle: impl Into<String>) -> Self {
+        Names {
+            application: application.into(),
+            shuffle: shuffle.into(),
+        }
+    }
+
+    /// The file_id of a producer's output.
+    pub fn output_file_id(&self, producer: u64, attempt: u64) -> [u8; 16] {
+        output_file_id(&self.application, &self.shuffle, producer, attempt)
+    }
+}
+
 struct Parts(Sha256);
 
 impl Parts {

@@ -1,5 +1,6 @@
 //! The options of a merge (spec, MRG).
 
+use super::names::Names;
 use crate::block::framing;
 use crate::bytes::{FEATURE_DICTIONARIES, FileHeader, FileKind, Framing, MAX_PARTITIONS, VERSION_MINOR};
 use crate::error::{Error, Result};
@@ -22,6 +23,9 @@ pub struct MergeOptions {
     pub file_id: Option<[u8; 16]>,
     /// The generation of the merge: pushes for another are stale; default 0.
     pub generation: u64,
+    /// The names of the shuffle: a fragment is refused if its file_id does not follow from them, its producer and its
+    /// attempt (NAM-1). By default any file_id is taken.
+    pub names: Option<Names>,
     /// With framing arrow: the encapsulated Arrow IPC schema message.
     pub schema: Option<Vec<u8>>,
     /// Whether fragments may have dictionaries; default no.
@@ -60,6 +64,7 @@ impl MergeOptions {
             framing: Framing::Records,
             file_id: None,
             generation: 0,
+            names: None,
             schema: None,
             dictionaries: false,
             chunk_size: 2 << 20,
@@ -80,6 +85,8 @@ impl MergeOptions {
         file_id: Option<[u8; 16]>;
         /// Sets `generation`.
         generation: u64;
+        /// Sets `names`.
+        names: Option<Names>;
         /// Sets `schema`.
         schema: Option<Vec<u8>>;
         /// Sets `dictionaries`.

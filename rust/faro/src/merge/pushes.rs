@@ -2,6 +2,7 @@
 
 use super::intake::{Intake, Kind};
 use super::merged_file::MergedFile;
+use super::names::Names;
 use super::options::MergeOptions;
 use super::resume;
 use crate::bytes::{FileHeader, field};
@@ -118,6 +119,7 @@ pub struct Merge {
 struct Shared {
     header: FileHeader,
     files: Files,
+    names: Option<Names>,
     schema: Option<Vec<u8>>,
     chunk_size: u64,
     max_waiting: u64,
@@ -171,6 +173,7 @@ impl Merge {
             shared: Arc::new(Shared {
                 header: file.header.clone(),
                 files: file.files.clone(),
+                names: options.names,
                 schema: options.schema,
                 chunk_size: options.chunk_size,
                 max_waiting: options.max_waiting,
@@ -462,7 +465,7 @@ impl PushState {
             let Some(header) = intake.header() else { continue };
             match part.kind {
                 Kind::Header => {
-                    check_header(header, self.producer, &shared.header)?;
+                    check_header(header, self.producer, shared)?;
                     if file
                         .attempt(header.producer)
                         .is_some_and(|attempt| attempt != header.attempt)
@@ -496,7 +499,8 @@ impl PushState {
 }
 
 /// The checks of MRG-7 after check 4 of FRG-4.
-fn check_header(header: &FileHeader, producer: u64, of_file: &FileHeader) -> Result<()> {
+fn check_header(header: &FileHeader, producer: u64, shared: &Shared) -> Result<()> {
+    let of_file = &shared.header;
     let mismatch = |at: usize, expected: String, found: String| {
         Err(Error::at(ErrorCode::MismatchedPair, at as u64, expected, found).in_fragment())
     };
@@ -524,6 +528,14 @@ fn check_header(header: &FileHeader, producer: u64, of_file: &FileHeader) -> Res
             expected,
             "the reader feature dictionaries".into(),
         );
+    }
+    let named = shared
+        .names
+        .as_ref()
+        .map(|names| names.output_file_id(producer, header.attempt));
+    if named.is_some_and(|named| named != header.file_id) {
+        let expected = "the file_id that follows from the names".into();
+        return mismatch(field::FILE_ID, expected, "another one".into());
     }
     Ok(())
 }

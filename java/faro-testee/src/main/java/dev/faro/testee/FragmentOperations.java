@@ -10,6 +10,7 @@ import dev.faro.merge.Fragments;
 import dev.faro.reader.Reader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -35,14 +36,34 @@ final class FragmentOperations {
                             numbers.get(1).longValue(), bytes);
         }
         if (summary.blocks() > 0) {
-            try {
-                Files.write(Request.path(request, "path"), bytes.toByteArray());
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
+            write(request, bytes.toByteArray());
         }
         return Answers.object().put("blocks", summary.blocks()).put("length", summary.length())
                 .put("last", summary.last());
+    }
+
+    private static void write(JsonNode request, byte[] bytes) {
+        try {
+            Files.write(Request.path(request, "path"), bytes);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    static ObjectNode makeOfRegion(JsonNode request) throws FaroException {
+        byte[] bytes;
+        JsonNode names = request.get("names");
+        try (Reader reader = ReadOperation.open(request);
+                InputStream stream = Fragments.streamRegion(reader, request.get("region").intValue(),
+                        names.get("application").textValue(), names.get("shuffle").textValue())) {
+            bytes = stream.readAllBytes();
+        } catch (FaroException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        write(request, bytes);
+        return Answers.object().put("length", bytes.length);
     }
 
     private static final class Part {

@@ -75,6 +75,8 @@ public final class Main {
                 return follow.perform(request);
             case "fragment":
                 return FragmentOperations.make(request);
+            case "region_fragments":
+                return FragmentOperations.makeOfRegion(request);
             case "fragments":
                 return FragmentOperations.read(request);
             case "merge":

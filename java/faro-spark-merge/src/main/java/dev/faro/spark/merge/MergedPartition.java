@@ -30,7 +30,7 @@ import org.roaringbitmap.RoaringBitmap;
  * @param shuffleMergeId the number of the merge of the shuffle: the generation
  */
 public record MergedPartition(String application, int shuffleId, int shuffleMergeId, int reduceId) {
-    /** Of each run in a chunk: the fragment's header and end block. */
+    /** The header and the end block of a fragment, in bytes. Each run in a chunk has them. */
     private static final int FRAME = FileHeader.SIZE + 40;
 
     /** Where the files are: both in one of Spark's folders for merged files. */
