@@ -117,7 +117,7 @@ class HarmsTest {
             settings.put("spark.shuffle.manager", FaroShuffleManager.class.getName());
         }
         Row expected = TestSession.expected(folder, Map.of(), HarmsTest::job);
-        ShuffleServer.Maker maker = (host, port) -> new ShuffleServer(host, port,
+        PushCluster.Maker maker = (host, port) -> new ShuffleServer(host, port,
                 (conf, recovery) -> new HarmfulManager(subject.faroService ? new FaroMergeManager(conf, null)
                         : new RemoteBlockPushResolver(conf, null), trial, PushCluster.HOSTS.indexOf(host)), null);
         try (PushCluster cluster = new PushCluster(folder, maker);

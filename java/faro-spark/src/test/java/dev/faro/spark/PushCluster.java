@@ -27,11 +27,16 @@ final class PushCluster implements AutoCloseable {
 
     private final int port;
     private final List<RpcEnv> endpoints = new ArrayList<>();
-    private final Map<String, ShuffleServer> services = new HashMap<>();
+    private final Map<String, AutoCloseable> services = new HashMap<>();
     private final String master;
 
-    /** Starts all. The services merge as the class says. */
-    PushCluster(Path folder, ShuffleServer.Maker maker) throws Exception {
+    /** Starts the shuffle service of a host. */
+    interface Maker {
+        AutoCloseable start(String host, int port) throws Exception;
+    }
+
+    /** Starts all, with services that the caller makes. */
+    PushCluster(Path folder, Maker maker) throws Exception {
         TestHome.make();
         port = freePort();
         SparkConf conf = new SparkConf(false).set("spark.worker.ui.retainedExecutors", "1");
@@ -52,8 +57,8 @@ final class PushCluster implements AutoCloseable {
         }
     }
 
-    ShuffleServer service(String host) {
-        return services.get(host);
+    int port() {
+        return port;
     }
 
     /** An application on the cluster, which pushes. */
@@ -78,10 +83,12 @@ final class PushCluster implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public void close() throws Exception {
         endpoints.forEach(RpcEnv::shutdown);
         endpoints.forEach(RpcEnv::awaitTermination);
-        services.values().forEach(ShuffleServer::close);
+        for (AutoCloseable service : services.values()) {
+            service.close();
+        }
     }
 
     /** What the reduce tasks read of merged files, and how often they did not. */

@@ -16,11 +16,6 @@ final class ShuffleServer implements AutoCloseable {
     private final TransportServer server;
     private final ExternalBlockHandler handler;
 
-    /** Starts the service of a host. */
-    interface Maker {
-        ShuffleServer start(String host, int port) throws Exception;
-    }
-
     /** Makes the merge manager. */
     interface Manager {
         MergedShuffleFileManager make(TransportConf conf, File recovery) throws Exception;
@@ -35,6 +30,16 @@ final class ShuffleServer implements AutoCloseable {
         handler = new ExternalBlockHandler(conf, executors, manager.make(conf, merges));
         context = new TransportContext(conf, handler, true);
         server = context.createServer(host, port, List.of());
+    }
+
+    /** A service in a process of its own, until it is killed: host, port, merge manager, recovery folder. */
+    public static void main(String[] arguments) throws Exception {
+        Class<?> manager = Class.forName(arguments[2]);
+        new ShuffleServer(arguments[0], Integer.parseInt(arguments[1]),
+                (conf, recovery) -> (MergedShuffleFileManager) manager.getConstructor(TransportConf.class, File.class)
+                        .newInstance(conf, recovery), new File(arguments[3]));
+        System.out.println("started");
+        Thread.sleep(Long.MAX_VALUE);
     }
 
     @Override
