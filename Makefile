@@ -155,17 +155,24 @@ out/tpch-parquet-0.1/stamp: .venv/demo-stamp
 .PHONY: test-spark
 test-spark: out/tpch-parquet-0.1/stamp ## Test the adapter for Spark, with SPARK=4.2.0, or SPARK=3.5.9 and SCALA=2.12 or 2.13
 	@# Classes that were compiled against another Spark may not run.
-	rm -rf java/faro-spark/target
-	$(MVN) test --activate-profiles spark --projects :faro-spark --also-make -Dsurefire.failIfNoSpecifiedTests=false \
-		-Dtest='dev.faro.spark.*Test' -Dfaro.tpch=$(CURDIR)/$(<D) $(SPARK_ARGS)
+	rm -rf java/faro-spark/target java/faro-spark-merge/target
+	$(MVN) test --activate-profiles spark --projects :faro-spark,:faro-spark-merge --also-make \
+		-Dsurefire.failIfNoSpecifiedTests=false -Dtest='dev.faro.spark.**.*Test' -Dfaro.tpch=$(CURDIR)/$(<D) $(SPARK_ARGS)
 
 .PHONY: test-spark-3
 test-spark-3:
 	@$(MAKE) --no-print-directory test-spark SPARK=3.5.9 SCALA=2.12
 
+# Each of 21 harms twelve times to Faro, on two kinds of shuffle service, and to stock Spark: about 25 minutes.
+.PHONY: spark-harms
+spark-harms: ## Harm pushed shuffles of Spark many times, also stock Spark's, and print tables of what became of the jobs
+	rm -rf java/faro-spark/target java/faro-spark-merge/target
+	$(MVN) test --activate-profiles spark --projects :faro-spark --also-make -Dsurefire.failIfNoSpecifiedTests=false \
+		-Dtest=HarmsTest -Dfaro.harms=$(or $(HARMS),6) $(SPARK_ARGS)
+
 .PHONY: spark-jar
-spark-jar: ## Make the jar for Spark, with SPARK and SCALA as above
-	rm -rf java/faro-spark/target
+spark-jar: ## Make the jars for Spark and for its shuffle service, with SPARK and SCALA as above
+	rm -rf java/faro-spark/target java/faro-spark-merge/target
 	$(MVN) package -DskipTests --activate-profiles spark --projects :faro-spark --also-make $(SPARK_ARGS)
 
 .PHONY: spark-guide-check

@@ -28,6 +28,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.client.StreamCallbackWithID;
 import org.apache.spark.network.server.BlockPushNonFatalFailure;
 import org.apache.spark.network.shuffle.MergedShuffleFileManager;
+import org.apache.spark.network.shuffle.protocol.FinalizeShuffleMerge;
 import org.apache.spark.network.shuffle.protocol.PushBlockStream;
 
 /** What can happen to pushes, to merged files and to the disk. A seed decides where. */
@@ -228,6 +229,13 @@ enum Harm {
             manager.failWrites(push, false, true, from(push.reduceId % 4, trial));
         }
     },
+    /** The disk is full when a merge is finalized, and its last chunk written. */
+    FULL_DISK_AT_THE_END {
+        @Override
+        void end(HarmfulManager manager, FinalizeShuffleMerge merge, HarmfulManager.Trial trial) {
+            manager.failIndexes(merge.appId, merge.shuffleId, from(0, trial));
+        }
+    },
     /** Single writes fail. */
     FAILING_WRITES {
         @Override
@@ -251,6 +259,9 @@ enum Harm {
 
     /** After a push has begun, and with it the files of its partition. */
     void disk(HarmfulManager manager, PushBlockStream push, Random random, HarmfulManager.Trial trial) {}
+
+    /** Before a merge is finalized. */
+    void end(HarmfulManager manager, FinalizeShuffleMerge merge, HarmfulManager.Trial trial) {}
 
     /** After a merge was finalized. */
     void files(List<Path> files, Random random, HarmfulManager.Trial trial) {}

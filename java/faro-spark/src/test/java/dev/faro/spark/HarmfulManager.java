@@ -81,6 +81,7 @@ final class HarmfulManager implements MergedShuffleFileManager {
 
     @Override
     public MergeStatuses finalizeShuffleMerge(FinalizeShuffleMerge message) throws IOException {
+        trial.harm().end(this, message, trial);
         MergeStatuses statuses = own.finalizeShuffleMerge(message);
         List<Path> files = files(message.appId, message.shuffleId);
         if (!files.isEmpty()) {
@@ -106,26 +107,31 @@ final class HarmfulManager implements MergedShuffleFileManager {
 
     /** Lets writes fail to the files of the partition of a push. */
     void failWrites(PushBlockStream push, boolean data, boolean index, FailingChannel.Faults faults) {
+        Object partition = partitions(push.appId, push.shuffleId).get(push.reduceId);
+        if (partition != null) {
+            failWrites(partition, data, index, faults);
+        }
+    }
+
+    /** Lets writes fail to the indexes of all partitions of a shuffle. */
+    void failIndexes(String application, int shuffle, FailingChannel.Faults faults) {
+        partitions(application, shuffle).values().forEach(partition -> failWrites(partition, false, true, faults));
+    }
+
+    private void failWrites(Object partition, boolean data, boolean index, FailingChannel.Faults faults) {
         try {
             if (own instanceof FaroMergeManager) {
-                Object merge = mergeOfFaro(push);
-                if (merge != null) {
-                    Object file = get(merge, "file");
-                    failing(data, get(file, "data"), "channel", faults);
-                    failing(index, get(file, "index"), "channel", faults);
-                }
-            } else {
-                Object partition = partitionOfStock(push);
-                failing(data, partition, "dataChannel", faults);
-                for (String name : List.of("indexFile", "metaFile")) {
-                    if (index) {
-                        Object file = get(partition, name);
-                        Field stream = file.getClass().getDeclaredField("dos");
-                        stream.setAccessible(true);
-                        stream.set(file, new DataOutputStream(
-                                new FailingStream((OutputStream) stream.get(file), faults)));
-                    }
-                }
+                Object file = get(partition, "file");
+                failing(data, get(file, "data"), "channel", faults);
+                failing(index, get(file, "index"), "channel", faults);
+                return;
+            }
+            failing(data, partition, "dataChannel", faults);
+            for (String name : index ? List.of("indexFile", "metaFile") : List.<String>of()) {
+                Object file = get(partition, name);
+                Field stream = file.getClass().getDeclaredField("dos");
+                stream.setAccessible(true);
+                stream.set(file, new DataOutputStream(new FailingStream((OutputStream) stream.get(file), faults)));
             }
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
@@ -138,16 +144,16 @@ final class HarmfulManager implements MergedShuffleFileManager {
         }
     }
 
-    private Object mergeOfFaro(PushBlockStream push) throws ReflectiveOperationException {
-        Object application = ((Map<?, ?>) get(own, "applications")).get(push.appId);
-        Object shuffle = ((Map<?, ?>) get(application, "shuffles")).get(push.shuffleId);
-        return ((Map<?, ?>) get(shuffle, "open")).get(push.reduceId);
-    }
-
-    private Object partitionOfStock(PushBlockStream push) throws ReflectiveOperationException {
-        Object application = ((Map<?, ?>) get(own, "appsShuffleInfo")).get(push.appId);
-        Object shuffle = ((Map<?, ?>) get(application, "shuffles")).get(push.shuffleId);
-        return ((Map<?, ?>) get(shuffle, "shuffleMergePartitions")).get(push.reduceId);
+    /** What is being merged, by partition. */
+    private Map<?, ?> partitions(String application, int shuffle) {
+        boolean faro = own instanceof FaroMergeManager;
+        try {
+            Object known = ((Map<?, ?>) get(own, faro ? "applications" : "appsShuffleInfo")).get(application);
+            Object merge = ((Map<?, ?>) get(known, "shuffles")).get(shuffle);
+            return merge == null ? Map.of() : (Map<?, ?>) get(merge, faro ? "open" : "shuffleMergePartitions");
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private static Object get(Object owner, String field) throws ReflectiveOperationException {

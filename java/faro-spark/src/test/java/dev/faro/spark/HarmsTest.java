@@ -30,7 +30,7 @@ class HarmsTest {
     /** How many of each kind. */
     private static final int EACH = Integer.getInteger("faro.harms", 1);
     /** A job takes about one. */
-    private static final int PATIENCE_SECONDS = 30;
+    private static final int PATIENCE_SECONDS = 20;
     /** One kind, to look at it; all without it. */
     private static final String ONLY = System.getProperty("faro.harm", "");
     private static final Path TABLE = Path.of("target", "harms.md");
@@ -101,7 +101,7 @@ class HarmsTest {
         return session.sql().sql("""
                 select sum(cast(xxhash64(key, value) as decimal(38, 0))), count(*) from
                 (select /*+ repartition(4, key) */ id % 10007 as key, sha2(cast(id as string), 256) as value
-                from range(0, 40000, 1, 6))""").first();
+                from range(0, 40000, 1, 7))""").first();
     }
 
     private void harm(Subject subject, boolean compressed, Map<Harm, Count> counts) throws Exception {

@@ -24,7 +24,7 @@ final class ShuffleServer implements AutoCloseable {
     /** @param recovery the folder for the files from which it goes on; null for none */
     ShuffleServer(String host, int port, Manager manager, File recovery) throws Exception {
         TransportConf conf = new TransportConf("shuffle", new MapConfigProvider(
-                Map.of("spark.shuffle.push.server.minChunkSizeInMergedShuffleFile", "64k")));
+                Map.of("spark.shuffle.push.server.minChunkSizeInMergedShuffleFile", "400k")));
         File executors = recovery == null ? null : new File(recovery, "executors");
         File merges = recovery == null ? null : new File(recovery, "merges");
         handler = new ExternalBlockHandler(conf, executors, manager.make(conf, merges));
