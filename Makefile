@@ -165,10 +165,11 @@ test-spark-3:
 
 # Each of 21 harms twelve times to Faro, on two kinds of shuffle service, and to stock Spark: about 25 minutes.
 .PHONY: spark-harms
-spark-harms: ## Harm pushed shuffles of Spark many times, also stock Spark's, and print tables of what became of the jobs
+spark-harms: ## Harm pushed shuffles many times, also of stock Spark, and print what became of the jobs (HARM=one kind)
 	rm -rf java/faro-spark/target java/faro-spark-merge/target
 	$(MVN) test --activate-profiles spark --projects :faro-spark --also-make -Dsurefire.failIfNoSpecifiedTests=false \
-		-Dtest=HarmsTest -Dfaro.harms=$(or $(HARMS),6) $(SPARK_ARGS)
+		-Dtest=HarmsTest -Dfaro.harms=$(or $(HARMS),6) $(if $(HARM),-Dfaro.harm=$(HARM)) $(SPARK_ARGS)
+	@cat java/faro-spark/target/harms.md
 
 .PHONY: spark-jar
 spark-jar: ## Make the jars for Spark and for its shuffle service, with SPARK and SCALA as above

@@ -33,30 +33,30 @@ import org.apache.spark.network.shuffle.protocol.PushBlockStream;
 
 /** What can happen to pushes, to merged files and to the disk. A seed decides where. */
 enum Harm {
-    NONE,
+    NONE("nothing"),
     /** One bit of one data file. */
-    FLIPPED_BIT {
+    FLIPPED_BIT("a flipped bit in a merged data file") {
         @Override
         void files(List<Path> files, Random random, HarmfulManager.Trial trial) {
             flip(one(files, ".data", random), random, trial);
         }
     },
     /** One bit of each data file. */
-    FLIPPED_BITS {
+    FLIPPED_BITS("a flipped bit in each merged data file") {
         @Override
         void files(List<Path> files, Random random, HarmfulManager.Trial trial) {
             all(files, ".data").forEach(file -> flip(file, random, trial));
         }
     },
     /** One bit of one index file. */
-    FLIPPED_INDEX {
+    FLIPPED_INDEX("a flipped bit in a merged index file") {
         @Override
         void files(List<Path> files, Random random, HarmfulManager.Trial trial) {
             flip(one(files, ".index", random), random, trial);
         }
     },
     /** One bit of each file that says which map tasks a chunk has. */
-    FLIPPED_META {
+    FLIPPED_META("a flipped bit in each file that says which map tasks a chunk has") {
         @Override
         void files(List<Path> files, Random random, HarmfulManager.Trial trial) {
             boolean stock = !all(files, ".meta").isEmpty();
@@ -64,7 +64,7 @@ enum Harm {
         }
     },
     /** A page of zeros in a data file. */
-    ZEROED_PAGE {
+    ZEROED_PAGE("a page of zeros in a merged data file") {
         @Override
         void files(List<Path> files, Random random, HarmfulManager.Trial trial) {
             change(one(files, ".data", random), trial, bytes -> {
@@ -75,21 +75,21 @@ enum Harm {
         }
     },
     /** A data file that ends early. */
-    CUT_DATA {
+    CUT_DATA("a merged data file is cut") {
         @Override
         void files(List<Path> files, Random random, HarmfulManager.Trial trial) {
             cut(one(files, ".data", random), random, trial);
         }
     },
     /** An index file that ends early. */
-    CUT_INDEX {
+    CUT_INDEX("a merged index file is cut") {
         @Override
         void files(List<Path> files, Random random, HarmfulManager.Trial trial) {
             cut(one(files, ".index", random), random, trial);
         }
     },
     /** All files that say which map tasks a chunk has end early. */
-    CUT_META {
+    CUT_META("each file that says which map tasks a chunk has is cut") {
         @Override
         void files(List<Path> files, Random random, HarmfulManager.Trial trial) {
             boolean stock = !all(files, ".meta").isEmpty();
@@ -97,7 +97,7 @@ enum Harm {
         }
     },
     /** A file that is gone. */
-    REMOVED {
+    REMOVED("a merged file is removed") {
         @Override
         void files(List<Path> files, Random random, HarmfulManager.Trial trial) {
             try {
@@ -109,7 +109,7 @@ enum Harm {
         }
     },
     /** The files of one partition have the bytes of another. */
-    OTHER_PARTITION {
+    OTHER_PARTITION("the merged files of one partition have the bytes of another") {
         @Override
         void files(List<Path> files, Random random, HarmfulManager.Trial trial) {
             List<Path> data = all(files, ".data");
@@ -134,7 +134,7 @@ enum Harm {
         }
     },
     /** A bit of a push flips on its way. */
-    FLIPPED_PUSH {
+    FLIPPED_PUSH("a bit of a push flips on its way") {
         @Override
         StreamCallbackWithID push(MergedShuffleFileManager manager, PushBlockStream push, Random random,
                 HarmfulManager.Trial trial) {
@@ -145,7 +145,7 @@ enum Harm {
         }
     },
     /** A push ends early. */
-    CUT_PUSH {
+    CUT_PUSH("a push ends early, and the service does not notice") {
         @Override
         StreamCallbackWithID push(MergedShuffleFileManager manager, PushBlockStream push, Random random,
                 HarmfulManager.Trial trial) {
@@ -154,7 +154,7 @@ enum Harm {
         }
     },
     /** A push breaks off, and is made again. */
-    BROKEN_PUSH {
+    BROKEN_PUSH("a push breaks off, and is made again") {
         @Override
         StreamCallbackWithID push(MergedShuffleFileManager manager, PushBlockStream push, Random random,
                 HarmfulManager.Trial trial) {
@@ -167,7 +167,7 @@ enum Harm {
         }
     },
     /** A push is made twice. */
-    DUPLICATE {
+    DUPLICATE("a push is made twice") {
         @Override
         StreamCallbackWithID push(MergedShuffleFileManager manager, PushBlockStream push, Random random,
                 HarmfulManager.Trial trial) {
@@ -178,7 +178,7 @@ enum Harm {
         }
     },
     /** Before a map task pushes, another attempt of it has pushed other rows. */
-    OTHER_ATTEMPT {
+    OTHER_ATTEMPT("another attempt of the map task has pushed other rows before") {
         @Override
         StreamCallbackWithID push(MergedShuffleFileManager manager, PushBlockStream push, Random random,
                 HarmfulManager.Trial trial) {
@@ -189,7 +189,7 @@ enum Harm {
         }
     },
     /** A push comes after the merge was finalized. */
-    LATE {
+    LATE("a push comes after the merge was finalized") {
         private final Queue<Runnable> held = new ConcurrentLinkedQueue<>();
 
         @Override
@@ -216,28 +216,28 @@ enum Harm {
         }
     },
     /** The disk is full, from some write to the data file on. */
-    FULL_DISK {
+    FULL_DISK("the disk of the service is full, from some write to a data file on") {
         @Override
         void disk(HarmfulManager manager, PushBlockStream push, Random random, HarmfulManager.Trial trial) {
             manager.failWrites(push, true, false, from(2 + push.reduceId % 4, trial));
         }
     },
     /** The disk is full, from some write to the index on. */
-    FULL_DISK_INDEX {
+    FULL_DISK_INDEX("the disk is full, from some write to an index on") {
         @Override
         void disk(HarmfulManager manager, PushBlockStream push, Random random, HarmfulManager.Trial trial) {
             manager.failWrites(push, false, true, from(push.reduceId % 4, trial));
         }
     },
     /** The disk is full when a merge is finalized, and its last chunk written. */
-    FULL_DISK_AT_THE_END {
+    FULL_DISK_AT_THE_END("the disk is full when the merge is finalized") {
         @Override
         void end(HarmfulManager manager, FinalizeShuffleMerge merge, HarmfulManager.Trial trial) {
             manager.failIndexes(merge.appId, merge.shuffleId, from(0, trial));
         }
     },
     /** Single writes fail. */
-    FAILING_WRITES {
+    FAILING_WRITES("one write in four fails") {
         @Override
         void disk(HarmfulManager manager, PushBlockStream push, Random random, HarmfulManager.Trial trial) {
             AtomicInteger count = new AtomicInteger();
@@ -250,6 +250,17 @@ enum Harm {
             });
         }
     };
+
+    private final String title;
+
+    Harm(String title) {
+        this.title = title;
+    }
+
+    /** What happens, for the table. */
+    String title() {
+        return title;
+    }
 
     /** Receives a push. */
     StreamCallbackWithID push(MergedShuffleFileManager manager, PushBlockStream push, Random random,

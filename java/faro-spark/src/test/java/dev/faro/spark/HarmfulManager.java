@@ -51,7 +51,7 @@ final class HarmfulManager implements MergedShuffleFileManager {
             done++;
         }
 
-        private synchronized Harm harm() {
+        synchronized Harm harm() {
             return harm;
         }
 

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -17,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.spark.network.shuffle.RemoteBlockPushResolver;
 import org.apache.spark.sql.Row;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +36,9 @@ class HarmsTest {
     /** One kind, to look at it; all without it. */
     private static final String ONLY = System.getProperty("faro.harm", "");
     private static final Path TABLE = Path.of("target", "harms.md");
+
+    /** What became of the jobs, by subject. */
+    private static final Map<String, Map<Harm, Count>> COLUMNS = new LinkedHashMap<>();
 
     @TempDir
     private Path folder;
@@ -64,10 +69,23 @@ class HarmsTest {
         private int aborted;
         private int hung;
 
+        /** A cell of the table. */
         @Override
         public String toString() {
-            return jobs + " | " + untouched + " | " + fallbacks + " | " + retries + " | " + wrong + " | " + aborted
-                    + " | " + hung;
+            List<String> parts = new ArrayList<>();
+            add(parts, untouched, "right");
+            add(parts, fallbacks, "right, from the map tasks");
+            add(parts, retries, "right, after running again");
+            add(parts, wrong, "**wrong result**");
+            add(parts, aborted, "**aborted**");
+            add(parts, hung, "**no end**");
+            return String.join("; ", parts);
+        }
+
+        private void add(List<String> parts, int count, String how) {
+            if (count > 0) {
+                parts.add(count == jobs ? how : count + " of " + jobs + " " + how);
+            }
         }
     }
 
@@ -77,7 +95,7 @@ class HarmsTest {
         Map<Harm, Count> counts = new EnumMap<>(Harm.class);
         harm(subject, true, counts);
         harm(subject, false, counts);
-        write(subject.title, counts);
+        COLUMNS.put(subject.title, counts);
         counts.forEach((harm, count) -> {
             assertEquals(0, count.wrong, "wrong results with " + harm);
             assertEquals(0, count.aborted, "aborted jobs with " + harm);
@@ -93,7 +111,7 @@ class HarmsTest {
         for (boolean compressed : new boolean[] {true, false}) {
             Map<Harm, Count> counts = new EnumMap<>(Harm.class);
             harm(subject, compressed, counts);
-            write(subject.title + (compressed ? "" : ", `spark.shuffle.compress=false`"), counts);
+            COLUMNS.put(subject.title + (compressed ? "" : ", `spark.shuffle.compress=false`"), counts);
         }
     }
 
@@ -142,7 +160,6 @@ class HarmsTest {
         PushCluster.Reads reads = new PushCluster.Reads();
         session.rdds().sc().addSparkListener(reads);
         count.jobs++;
-        long start = System.nanoTime();
         try {
             Row found = inTime(session);
             session.rdds().sc().listenerBus().waitUntilEmpty();
@@ -162,16 +179,20 @@ class HarmsTest {
             count.aborted++;
         }
         session.rdds().sc().removeSparkListener(reads);
-        System.out.println("RUN " + (System.nanoTime() - start) / 1000000 + " ms, " + trial.done() + " harms, " + reads);
+        assertEquals(trial.harm() == Harm.NONE, trial.done() == 0, "harms done");
         trial.begin(Harm.NONE, 0);
     }
 
-    private static void write(String title, Map<Harm, Count> counts) throws IOException {
-        List<String> lines = new ArrayList<>(List.of("", title, "",
-                "| harm | jobs | right | right, from the map tasks | right, after running again | wrong | aborted | hung |",
-                "|---|---|---|---|---|---|---|---|"));
-        counts.forEach((harm, count) -> lines.add("| " + harm + " | " + count + " |"));
-        Files.write(TABLE, lines, java.nio.file.StandardOpenOption.CREATE, java.nio.file.StandardOpenOption.APPEND);
-        lines.forEach(System.out::println);
+    /** The table of docs/spark-damage.md. */
+    @AfterAll
+    static void write() throws IOException {
+        List<String> lines = new ArrayList<>(List.of(
+                "| | " + String.join(" | ", COLUMNS.keySet()) + " |", "|---".repeat(COLUMNS.size() + 1) + "|"));
+        for (Harm harm : Harm.values()) {
+            List<String> cells = COLUMNS.values().stream()
+                    .map(counts -> counts.containsKey(harm) ? counts.get(harm).toString() : "").toList();
+            lines.add("| " + harm.title() + " | " + String.join(" | ", cells) + " |");
+        }
+        Files.write(TABLE, lines);
     }
 }
