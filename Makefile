@@ -373,8 +373,9 @@ bounds: testees ## Give hostile files to all implementations, under an address-s
 bench-programs: .venv/bench-stamp .venv/demo-stamp ## Build the programs of the benchmarks, with FLINK=1.20.5 or 2.3.0
 	@cd rust && $(STEP) --progress "Rust: build the benchmarks" $(CARGO) build --locked $(PROGRAMS) --package faro-bench
 	@# Classes that were compiled against another Flink may not run.
-	rm -rf java/faro-flink/target
-	$(MVN) package -DskipTests --activate-profiles benchmarks,flink --projects :faro-benchmarks,:faro-flink --also-make $(if $(FLINK),-Dflink.version=$(FLINK))
+	rm -rf java/faro-flink/target java/faro-spark/target
+	$(MVN) package -DskipTests --activate-profiles benchmarks,flink,spark --projects :faro-benchmarks,:faro-flink,:faro-spark \
+		--also-make $(if $(FLINK),-Dflink.version=$(FLINK)) $(SPARK_ARGS)
 
 .PHONY: bench
 bench: bench-programs ## Measure all, or PARTS="write read": makes BENCHMARKS.md and bench/results/
@@ -391,8 +392,8 @@ bench-check: bench-programs ## Measure a sample, and print what is slower than i
 	@bench/compare --allow-missing out/bench-sample.json || [ $$? -eq 1 ]
 
 # A part: bench-write, bench-read, bench-python, ... The other parts' results stay as they are.
-.PHONY: $(addprefix bench-,write read python flink-jobs broadcast index scheduler small-blocks tiny-outputs merge growth memory)
-bench-write bench-read bench-python bench-flink-jobs bench-broadcast bench-index bench-scheduler bench-small-blocks bench-tiny-outputs bench-merge bench-growth bench-memory: bench-programs
+.PHONY: $(addprefix bench-,write read python flink-jobs spark-jobs broadcast index scheduler small-blocks tiny-outputs merge growth memory)
+bench-write bench-read bench-python bench-flink-jobs bench-spark-jobs bench-broadcast bench-index bench-scheduler bench-small-blocks bench-tiny-outputs bench-merge bench-growth bench-memory: bench-programs
 	bench/run $(@:bench-%=%) --keep $(ARGS)
 
 FARO := rust/target/release/faro

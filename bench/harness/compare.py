@@ -22,9 +22,19 @@ from harness.store import MACHINES, Bench, slug
 from harness.verdicts import short_name
 
 SAME, WORSE, USAGE = 0, 1, 2
-LIMITS = ("codec", "raw-write", "raw-pread-crc", "pread-crc-arrow", "raw-pread", "memcpy", "plain-file", "flink-sort")
+LIMITS = (
+    "codec",
+    "raw-write",
+    "raw-pread-crc",
+    "pread-crc-arrow",
+    "raw-pread",
+    "memcpy",
+    "plain-file",
+    "flink-sort",
+    "spark-sort",
+)
 """The limits of subjects: the first of these that the same case has, in the same language if possible. The limit of a
-whole job is the same job with Flink's own shuffle."""
+whole job is the same job with the engine's own shuffle."""
 
 _EPILOG = """\
 A subject is worse if the median of its ratios to the limit is more than the threshold below its lowest ratio in the

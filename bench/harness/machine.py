@@ -46,14 +46,15 @@ def versions() -> dict[str, str]:
         found[name] = metadata.version(name)
     found["rustc"] = _first(["rustc", "--version"])
     found["java"] = _first(["java", "-version"])
-    found["flink"] = flink(_lines(str(REPOSITORY / "java/faro-flink/target/classpath")))
+    found["flink"] = jar("flink-runtime", _lines(str(REPOSITORY / "java/faro-flink/target/classpath")))
+    found["spark"] = jar("spark-core_2.1[23]", _lines(str(REPOSITORY / "java/faro-spark/target/classpath")))
     return found
 
 
-def flink(classpath: list[str]) -> str:
-    """The version of Flink in the class path of what was built."""
-    jar = re.search(r"flink-runtime-([0-9.]+)\.jar", "".join(classpath))
-    return jar[1] if jar else "unknown"
+def jar(name: str, classpath: list[str]) -> str:
+    """The version of a jar in the class path of what was built."""
+    found = re.search(name + r"-([0-9.]+)\.jar", "".join(classpath))
+    return found[1] if found else "unknown"
 
 
 def commit() -> tuple[str, bool]:

@@ -133,6 +133,25 @@ def flink_jobs(sizes: Sizes) -> Iterator[Step]:
         yield Step("flink-jobs", (call,), sizes.alone - 1)
 
 
+SPARK_JOBS = (
+    ("q3", 16), ("q9", 16), ("q18", 16), ("repartition", 64), ("repartition-spill", 256), ("sort-spill", 256),
+    ("tiny-blocks", 300), ("tiny-blocks", 1_000),
+)  # fmt: skip
+"""Jobs of Spark, with the partitions of their shuffles. Up to 200 partitions Spark's own writer has no spills."""
+
+
+def spark_jobs(sizes: Sizes) -> Iterator[Step]:
+    """Whole jobs, with Faro's shuffle and with Spark's own. Each shuffle has a process; these take turns."""
+    for job, partitions in SPARK_JOBS:
+        if partitions == 1_000 and not sizes.growth:
+            # A million blocks take a minute in each run.
+            continue
+        cell = (("job", job), ("partitions", partitions), ("codec", "lz4"))
+        repetitions = 2 if partitions == 1_000 else sizes.alone + 2
+        call = Call("java", "spark-jobs", cell, repetitions, sizes.plain_mib, tables=job.startswith("q"))
+        yield Step("spark-jobs", (call,), 1 if partitions == 1_000 else sizes.turns)
+
+
 REPETITIONS = {"tiny-outputs": 15}
 """For parts in which the program's own number is too small: a pass may be disturbed for a second."""
 
@@ -196,7 +215,7 @@ def _has(call: Call, cell: Mapping[str, str]) -> bool:
     return all(found.get(key) == value for key, value in cell.items())
 
 
-GRIDS = {"write": write, "read": read, "python": python, "flink-jobs": flink_jobs}
+GRIDS = {"write": write, "read": read, "python": python, "flink-jobs": flink_jobs, "spark-jobs": spark_jobs}
 SINGLE = {
     "broadcast": ("rust",),
     "index": ("rust",),

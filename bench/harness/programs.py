@@ -18,7 +18,11 @@ Cell = dict[str, str | int]
 
 RUST = REPOSITORY / "rust/target/release/faro-bench"
 JAVA = REPOSITORY / "java/benchmarks/run"
-FLINK = REPOSITORY / "java/faro-flink/bench"
+JOBS = {
+    "flink-jobs": REPOSITORY / "java/faro-flink/bench",
+    "spark-jobs": REPOSITORY / "java/faro-spark/bench",
+}
+"""The programs of the parts in which whole jobs run."""
 
 
 class ProgramError(Exception):
@@ -60,7 +64,7 @@ class Call:
             for subject in self.subjects:
                 command += ["--only", subject]
         else:
-            java = FLINK if self.part == "flink-jobs" else JAVA
+            java = JOBS.get(self.part, JAVA)
             program = [sys.executable, "-m", "benchmarks"] if self.language == "python" else [str(java)]
             command = [*program, self.part, *options]
             for key, value in self.cell:

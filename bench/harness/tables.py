@@ -24,6 +24,7 @@ TITLES = {
     "merge": "Merging",
     "growth": "Cost as work grows",
     "flink-jobs": "Jobs of Flink",
+    "spark-jobs": "Jobs of Spark",
 }
 _ROWS = ("partitions", "buffer_mib", "order", "threads")
 _RATIOS: tuple[tuple[Name, Name], ...] = (
@@ -64,8 +65,8 @@ def tables(bench: Bench, plots: Sequence[Plot], name: str) -> str:
             f"![{plot.title}](../plots/{plot.path.split('/plots/')[1]})\n" for plot in plots if plot.part == part
         ]
         pieces.append(_grid(results, part) if part in GRID else _figures(results.select(part)))
-        if part == "flink-jobs":
-            pieces.append(_jobs(results))
+        if part in JOB_PEERS:
+            pieces.append(_jobs(results, part))
     return "\n".join(pieces)
 
 
@@ -166,12 +167,19 @@ def _figures(lines: list[Line]) -> str:
     return table([name.replace("_", " ") for name in head], body)
 
 
-def _jobs(results: Results) -> str:
-    """The comparison of jobs with Faro's shuffle with those with Flink's."""
-    peers = ("flink-sort", "flink-hash")
+JOB_PEERS = {
+    "flink-jobs": ("flink-sort", "flink-hash"),
+    "spark-jobs": ("spark-sort", "spark-sort-no-checksums"),
+}
+"""The engines' own shuffles."""
+
+
+def _jobs(results: Results, part: str) -> str:
+    """The comparison of jobs with Faro's shuffle with those with the engine's."""
+    peers = JOB_PEERS[part]
     head = ["job", "partitions", *(word for peer in peers for word in (f"faro / {peer}", "process by process"))]
     body = []
-    for line in results.select("flink-jobs", "java", "faro"):
+    for line in results.select(part, "java", "faro"):
         cells = []
         for name in peers:
             peer = results.peer(line, "java", name)

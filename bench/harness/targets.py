@@ -13,7 +13,7 @@ from harness.lines import Line
 from harness.verdicts import NOT_MEASURED, Cell, Target, Verdict, cells, decide, decide_speeds, figure, short_name
 
 RUST, JAVA, PYTHON = (("rust", "faro"), ("java", "faro"), ("python", "faro"))
-FLINK, FLINK_JOB = ("java", "flink"), ("java", "flink-sort")
+FLINK, FLINK_JOB, SPARK_JOB = ("java", "flink"), ("java", "flink-sort"), ("java", "spark-sort")
 SPARK, COPY = ("java", "spark"), ("rust", "read-crc-write")
 HASH_FILES, RAW_WRITE, CODEC = (("rust", subject) for subject in ("hash-files", "raw-write", "codec"))
 TEXT: dict[str, Any] = {"data": "text", "record_bytes": 100, "codec": "none"}
@@ -96,16 +96,28 @@ def _many_partitions(results: Results) -> Verdict:
 
 SHUFFLE_BOUND = ("rebalance",)
 """Flink jobs that do little else than shuffle. The others sort their input, which takes longer (results/diary.md)."""
+MOST_WRITTEN = 0.6
+"""The bytes that a shuffle with spills writes, as a share of what Spark's does."""
 WIDE = 100
 """The parallelism at which the peak of the heap counts."""
 
 
-def _jobs(least: float, *jobs: str) -> Callable[[Results], Verdict]:
+def _jobs(part: str, peer: tuple[str, str], least: float, *jobs: str) -> Callable[[Results], Verdict]:
     def decided(results: Results) -> Verdict:
-        found = cells(results, JAVA, FLINK_JOB, "flink-jobs", least)
+        found = cells(results, JAVA, peer, part, least)
         return decide(one for one in found if not jobs or dict(one.key).get("job") in jobs)
 
     return decided
+
+
+def _spills(results: Results) -> Verdict:
+    found = []
+    for line in results.select("spark-jobs", *JAVA):
+        peer = results.peer(line, *SPARK_JOB)
+        if str(line.case.get("job")) == "repartition-spill" and peer:
+            mine, theirs = (float(one.figures["written_bytes"]) for one in (line, peer))
+            found.append((mine / theirs, f"{mine / 1e6:,.0f} MB, Spark {theirs / 1e6:,.0f} MB"))
+    return (max(found)[0] <= MOST_WRITTEN, max(found)[1]) if found else NOT_MEASURED
 
 
 def _heap(results: Results) -> Verdict:
@@ -275,7 +287,16 @@ def targets() -> Iterator[Target]:
     yield Target("tiny-outputs", "A file of 100 bytes, whole life: 60 µs in Rust, 90 in Java", _tiny_outputs)
     yield Target("merge", "Merging: 0.9 of reading, checksums and writing alone", _merge)
     yield Target("merge-spark", "Java merges: 1.0 of Spark's merge manager, which checks nothing", _merge_spark)
-    yield Target("flink-jobs", "Flink's jobs: 0.98 of its sort shuffle", _jobs(0.98))
-    yield Target("flink-shuffle-bound", "Jobs that do little else than shuffle: 1.1", _jobs(1.1, *SHUFFLE_BOUND))
+    yield Target("flink-jobs", "Flink's jobs: 0.98 of its sort shuffle", _jobs("flink-jobs", FLINK_JOB, 0.98))
+    yield Target(
+        "flink-shuffle-bound", "Jobs that do little else than shuffle: 1.1",
+        _jobs("flink-jobs", FLINK_JOB, 1.1, *SHUFFLE_BOUND),
+    )  # fmt: skip
     yield Target("flink-heap", f"Peak heap in jobs at parallelism {WIDE}: at most Flink's", _heap)
+    yield Target("spark-jobs", "Spark's jobs: 0.97 of its own shuffle", _jobs("spark-jobs", SPARK_JOB, 0.97))
+    yield Target(
+        "spark-sort-spill", "Spark's sort with spills: 1.15 of its own shuffle",
+        _jobs("spark-jobs", SPARK_JOB, 1.15, "sort-spill"),
+    )  # fmt: skip
+    yield Target("spark-spill-bytes", "A spilling shuffle of Spark writes at most 0.6 of its own", _spills)
     yield Target("memory", "Rust's memory beside the sort buffer, measured: at most 16 MiB", _memory)

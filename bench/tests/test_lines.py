@@ -88,6 +88,9 @@ def test_the_filesystem_of_a_folder() -> None:
     assert machine.filesystem(Path("/usr"), mounts) == "ext4 (rw)"
 
 
-def test_the_version_of_flink_is_that_of_the_class_path() -> None:
-    assert machine.flink(["/a/flink-core-2.2.0.jar:/m/flink-runtime-2.3.0.jar:/m/flink-runtime-web.jar"]) == "2.3.0"
-    assert machine.flink([]) == "unknown"
+def test_the_version_of_an_engine_is_that_of_the_class_path() -> None:
+    assert (
+        machine.jar("flink-runtime", ["/flink-core-2.2.0.jar:/m/flink-runtime-2.3.0.jar:/flink-runtime-web.jar"])
+        == "2.3.0"
+    )
+    assert machine.jar("flink-runtime", []) == "unknown"

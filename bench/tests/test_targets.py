@@ -213,6 +213,21 @@ def test_jobs_are_held_against_the_sort_shuffle() -> None:
     assert "| q1 | 100 | 2.00 (2.00 to 2.00) | 2.000 ± 0.000 of 2 | 0.20 " in tables(bench(two), [], "c")
 
 
+def test_jobs_of_spark_are_compared_with_its_own_shuffle() -> None:
+    def measured(job: str, faro: float, written: int = 50) -> list[Line]:
+        case = {"job": job, "partitions": 256}
+        return [
+            Line("spark-jobs", "java", subject, case, (seconds,), 10**9, figures={"written_bytes": bytes_})
+            for subject, seconds, bytes_ in (("faro", faro, written), ("spark-sort", 1.0, 100))
+        ]
+
+    names = ("spark-jobs", "spark-sort-spill", "spark-spill-bytes")
+    good = verdicts(measured("q3", 1.02) + measured("sort-spill", 0.86) + measured("repartition-spill", 0.9))
+    assert [good[name]["state"] for name in names] == ["met"] * 3
+    bad = verdicts(measured("q3", 1.04) + measured("sort-spill", 0.88) + measured("repartition-spill", 0.9, 61))
+    assert [bad[name]["state"] for name in names] == ["not met"] * 3
+
+
 def test_many_partitions_are_held_against_few() -> None:
     assert state(grid(1.0, 1.0), "many-partitions") == "not met"
     assert state([one for one in grid(1.0, 1.0) if one.case["buffer_mib"] == 128], "many-partitions") == "met"

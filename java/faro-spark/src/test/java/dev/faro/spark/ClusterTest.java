@@ -256,6 +256,39 @@ class ClusterTest {
         }
     }
 
+    /** The disk of one executor is full: a file that it writes cannot have more than some kilobytes. */
+    @Test
+    void aFullDisk() throws Exception {
+        Path java = Files.createDirectories(folder.resolve("java/bin")).resolve("java");
+        String real = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        Path limited = folder.resolve("limited");
+        // The first executor that starts is the one.
+        Files.writeString(java, "#!/bin/sh\nif mkdir '" + limited + "' 2> /dev/null; then ulimit -f 40; fi\nexec '" + real
+                + "' \"$@\"\n");
+        assertTrue(java.toFile().setExecutable(true));
+        Map<String, String> settings = Map.of("spark.executorEnv.JAVA_HOME", folder.resolve("java").toString(),
+                "spark.task.maxFailures", "40", "spark.shuffle.compress", "false");
+        try (TestSession session = start(settings)) {
+            AtomicLong failed = new AtomicLong();
+            session.rdds().sc().addSparkListener(new SparkListener() {
+                @Override
+                public void onTaskEnd(SparkListenerTaskEnd end) {
+                    if (end.reason().toString().contains("File too large")) {
+                        failed.incrementAndGet();
+                    }
+                }
+            });
+            assertEquals(expected(), rows(shuffled(session, 8, 3)));
+            waitFor(session);
+            assertTrue(Files.exists(limited));
+            assertTrue(failed.get() > 0, "no write has failed");
+            // What is there is whole.
+            for (TestSession.Output output : session.outputs()) {
+                output.open().close();
+            }
+        }
+    }
+
     /** The outputs of an executor that dies are written again. */
     @Test
     void anExecutorDies() throws Exception {

@@ -17,8 +17,10 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.Row;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,6 +47,19 @@ class JobsTest {
                 .mapToPair(value -> new Tuple2<>(String.valueOf(value), value)))),
         REPARTITION(session -> sorted(pairs(session).repartition(9))),
         MANY_PARTITIONS(session -> sorted(pairs(session).reduceByKey(Integer::sum, 3000))),
+        MOST_PARTITIONS(session -> sorted(pairs(session).reduceByKey(Integer::sum, 10_000))),
+        /** 102,400 blocks of one record or two. */
+        TINY_BLOCKS(session -> sorted(session.rdds().parallelize(numbers(320), 320)
+                .flatMapToPair(map -> numbers(320).stream().map(to -> new Tuple2<>(to, map)).iterator())
+                .partitionBy(new HashPartitioner(320)).reduceByKey(Integer::sum))),
+        CACHED(session -> {
+            JavaPairRDD<String, Integer> cached = pairs(session).reduceByKey(Integer::sum, 4).cache();
+            return sorted(cached).toString() + sorted(cached.join(cached)).toString();
+        }),
+        BROADCAST(session -> {
+            Broadcast<List<Integer>> few = session.rdds().broadcast(List.of(3, 5, 7));
+            return sorted(pairs(session).mapValues(value -> value * few.value().get(value % 3)).repartition(5));
+        }),
         EMPTY(session -> sorted(pairs(session).filter(pair -> false).reduceByKey(Integer::sum, 4))),
         LARGE_RECORDS(session -> sorted(session.rdds().parallelize(List.of(1, 2, 3), 3)
                 .mapToPair(number -> new Tuple2<>(String.valueOf(number), "x".repeat(number * 1_500_000)))
@@ -57,9 +72,12 @@ class JobsTest {
         }
     }
 
+    private static List<Integer> numbers(int count) {
+        return IntStream.range(0, count).boxed().collect(Collectors.toList());
+    }
+
     private static JavaPairRDD<String, Integer> pairs(TestSession session) {
-        List<Integer> numbers = IntStream.range(0, 20_000).boxed().collect(Collectors.toList());
-        return session.rdds().parallelize(numbers, 4)
+        return session.rdds().parallelize(numbers(20_000), 4)
                 .mapToPair(number -> new Tuple2<>("key " + number % 321, number));
     }
 
