@@ -84,7 +84,7 @@ SUITE := faro_conformance bounds detection faults generate partitioning races te
 lint-python: .venv/bench-stamp ## Check style, lints and types of Python, in all folders
 	@$(STEP) "Python: style and types of the library" sh -ec 'cd python; $(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy'
 	@! grep --extended-regexp --invert-match '^(#|$$)|==' */requirements*.txt fuzz/*/requirements*.txt /dev/null || { echo "not pinned by =="; exit 1; }
-	@$(BIN)/ruff check --quiet demo scripts/spec scripts/spec/build scripts/audit scripts/flink-distribution scripts/flink-guide-check scripts/flink-jar-check scripts/guides.py scripts/spark-distribution scripts/spark-guide-check scripts/readme-check scripts/step scripts/totals scripts/map scripts/prose scripts/api-check scripts/with-s3 examples
+	@$(BIN)/ruff check --quiet demo scripts/spec scripts/spec/build scripts/audit scripts/flink-distribution scripts/flink-guide-check scripts/flink-jar-check scripts/guides.py scripts/spark-distribution scripts/spark-guide-check scripts/tpcds scripts/readme-check scripts/step scripts/totals scripts/map scripts/prose scripts/api-check scripts/with-s3 examples
 	@$(STEP) "Python: style and types of the suites" sh -ec '(cd conformance; $(BIN)/ruff check --quiet $(SUITE); $(BIN)/ruff format --quiet --check $(SUITE); $(BIN)/mypy); \
 		(cd fuzz; $(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy; cd python; $(BIN)/mypy); \
 		cd bench; $(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy'
@@ -152,12 +152,19 @@ out/tpch-parquet-0.1/stamp: .venv/demo-stamp
 	$(BIN)/tpchgen-cli parquet --scale-factor 0.1 --overwrite --output-dir $(@D)
 	touch $@
 
+out/tpcds-0.1/stamp: .venv/stamp scripts/tpcds
+	@# Newer versions of DuckDB fetch the generator of TPC-DS when it is used.
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade --target out/duckdb-1.1.3 duckdb==1.1.3
+	PYTHONPATH=out/duckdb-1.1.3 $(BIN)/python scripts/tpcds $(@D)
+	touch $@
+
 .PHONY: test-spark
-test-spark: out/tpch-parquet-0.1/stamp ## Test the adapter for Spark, with SPARK=4.2.0, or SPARK=3.5.9 and SCALA=2.12 or 2.13
+test-spark: out/tpch-parquet-0.1/stamp out/tpcds-0.1/stamp ## Test the adapter for Spark, with SPARK=4.2.0, or SPARK=3.5.9 and SCALA=2.12 or 2.13
 	@# Classes that were compiled against another Spark may not run.
 	rm -rf java/faro-spark/target java/faro-spark-merge/target
 	$(MVN) test --activate-profiles spark --projects :faro-spark,:faro-spark-merge --also-make \
-		-Dsurefire.failIfNoSpecifiedTests=false -Dtest='dev.faro.spark.**.*Test' -Dfaro.tpch=$(CURDIR)/$(<D) $(SPARK_ARGS)
+		-Dsurefire.failIfNoSpecifiedTests=false -Dtest='dev.faro.spark.**.*Test' -Dfaro.tpch=$(CURDIR)/out/tpch-parquet-0.1 \
+		-Dfaro.tpcds=$(CURDIR)/out/tpcds-0.1 $(SPARK_ARGS)
 
 .PHONY: test-spark-3
 test-spark-3:

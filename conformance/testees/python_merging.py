@@ -126,8 +126,8 @@ def take(made: Merge, pushes: dict[str, Push], content: list[bytes], step: Json)
             return {"outcome": found.value}
         pushes[step["push"]] = found
         return {"outcome": "open"}
-    if call in ("flush", "close", "remove"):
-        {"flush": made.flush, "close": made.close, "remove": made.remove}[call]()
+    if call in ("flush", "release", "close", "remove"):
+        {"flush": made.flush, "release": made.release, "close": made.close, "remove": made.remove}[call]()
         return {"outcome": "done"}
     if call == "finalize":
         return {"outcome": "finalized", "runs": made.finalize().runs}

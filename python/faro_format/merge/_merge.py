@@ -125,6 +125,20 @@ class Merge:
         with self._lock:
             self._opened().end_region()
 
+    def release(self) -> None:
+        """Write what was appended, and give the memory for it back, up to 1 MiB. No region ends.
+
+        While a push appends, this does nothing. A service that has many merges calls it for those that wait for their
+        next push.
+
+        Raises:
+            FaroError: ``io``; ``invalid-argument`` if the merge is finalized or closed.
+        """
+        with self._lock:
+            file = self._opened()
+            if self._turn is None:
+                file.write_waiting()
+
     def finalize(self) -> MergeSummary:
         """End the open region and finish the files. Pushes that are open are late from now on.
 

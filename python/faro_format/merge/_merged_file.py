@@ -130,9 +130,9 @@ class MergedFile:
         self._parts.extend(parts)
         self._waiting += sum(map(len, parts))
         if self._waiting >= _PIECE:
-            self._write()
+            self.write_waiting()
 
-    def _write(self) -> None:
+    def write_waiting(self) -> None:
         """Write what was appended. What the system refuses stays to be written."""
         before, waiting = self._data.position, self._waiting
         try:
@@ -257,7 +257,7 @@ class MergedFile:
             length = sum(run.length for _, run in self._open)
             message = self._message(length)
             number = self._is.metadata
-            self._write()
+            self.write_waiting()
             if self._durable:
                 self._data.sync()
             try:

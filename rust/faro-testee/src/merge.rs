@@ -260,6 +260,7 @@ fn take(merge: &Merge, pushes: &mut HashMap<String, Box<Push>>, fragments: &[Vec
             outcome("done")
         }
         "flush" => merge.flush().map_err(Failure::from).and_then(|()| outcome("done")),
+        "release" => merge.release().map_err(Failure::from).and_then(|()| outcome("done")),
         "close" => merge.close().map_err(Failure::from).and_then(|()| outcome("done")),
         "remove" => merge.remove().map_err(Failure::from).and_then(|()| outcome("done")),
         "finalize" => {

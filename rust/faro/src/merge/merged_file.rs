@@ -400,6 +400,11 @@ impl MergedFile {
         self.sync_again()
     }
 
+    /// Writes what was appended.
+    pub(super) fn write_buffer(&mut self) -> Result<()> {
+        self.data.flush()
+    }
+
     /// Gives back the memory for appending, if nothing waits in it.
     pub(super) fn release_buffer(&mut self) {
         self.data.release_buffer();

@@ -231,7 +231,7 @@ impl Merge {
     }
 
     /// Ends the open region, so that followers see what was merged so far (MRG-10). If no push appends, this also gives
-    /// the memory for appending back, up to 512 KiB: call it for merges that wait long for the next push.
+    /// the memory for appending back.
     ///
     /// # Errors
     /// `io`; `invalid-argument` after `finalize`, `close` or `remove`.
@@ -240,6 +240,22 @@ impl Merge {
         let file = state.open_file()?;
         file.end_region()?;
         file.release_buffer();
+        Ok(())
+    }
+
+    /// Gives the memory for appending back, up to 512 KiB. What was appended is written first; no region ends. While a
+    /// push appends, this does nothing. A service that has many merges calls it for those that wait for their next push.
+    ///
+    /// # Errors
+    /// `io`; `invalid-argument` after `finalize`, `close` or `remove`.
+    pub fn release(&self) -> Result<()> {
+        let mut state = self.shared.lock();
+        let is_appending = state.turn.is_some();
+        let file = state.open_file()?;
+        if !is_appending {
+            file.write_buffer()?;
+            file.release_buffer();
+        }
         Ok(())
     }
 

@@ -122,7 +122,7 @@ public final class Merge implements Closeable {
 
     /**
      * Ends the open region, so that followers see what was merged so far (MRG-10). If no push appends, this also gives
-     * the memory for appending back: call it for merges that wait long for the next push.
+     * the memory for appending back.
      *
      * @throws FaroException {@code io}; {@code invalid-argument} if the merge is finished or closed
      */
@@ -131,6 +131,21 @@ public final class Merge implements Closeable {
         own.endRegion();
         own.releaseBuffer();
         spare = null;
+    }
+
+    /**
+     * Gives the memory for appending back, up to 256 KiB. What was appended is written first; no region ends. While a push
+     * appends, this does nothing. A service that has many merges calls it for those that wait for their next push.
+     *
+     * @throws FaroException {@code io}; {@code invalid-argument} if the merge is finished or closed
+     */
+    public synchronized void release() throws FaroException {
+        MergedFile own = open();
+        if (turn == null) {
+            own.writeBuffer();
+            own.releaseBuffer();
+            spare = null;
+        }
     }
 
     /**

@@ -310,6 +310,11 @@ final class MergedFile {
         syncAgain();
     }
 
+    /** Writes what was appended. */
+    void writeBuffer() throws FaroException {
+        data.flush();
+    }
+
     /** Gives back the memory for appending, if nothing waits in it. */
     void releaseBuffer() {
         data.shrink();

@@ -46,6 +46,6 @@ final class TestHome {
     /** What Spark 3.5 asks of a JVM 17. */
     static List<String> options() {
         return Stream.of("java.lang", "java.lang.invoke", "java.util", "java.nio", "java.util.concurrent", "java.net",
-                "sun.nio.ch").map(room -> "--add-opens=java.base/" + room + "=ALL-UNNAMED").toList();
+                "sun.nio.ch", "sun.util.calendar").map(room -> "--add-opens=java.base/" + room + "=ALL-UNNAMED").toList();
     }
 }

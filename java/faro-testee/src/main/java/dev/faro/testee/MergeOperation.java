@@ -119,6 +119,10 @@ final class MergeOperation {
                 merge.flush();
                 answer.put("outcome", "done");
             }
+            case "release" -> {
+                merge.release();
+                answer.put("outcome", "done");
+            }
             case "close" -> {
                 merge.close();
                 answer.put("outcome", "done");

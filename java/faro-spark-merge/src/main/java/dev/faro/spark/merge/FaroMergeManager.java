@@ -34,7 +34,7 @@ public final class FaroMergeManager implements MergedShuffleFileManager {
     private static final int ALL_MERGES = -1;
     private static final long CLEANING_SECONDS = 60;
 
-    private final long chunkSize;
+    private final MergeSettings settings;
     private final Registrations registrations;
     private final OpenOutputs outputs = new OpenOutputs();
     private final Map<String, MergedApplication> applications = new ConcurrentHashMap<>();
@@ -53,10 +53,10 @@ public final class FaroMergeManager implements MergedShuffleFileManager {
      * @throws IOException if the recovery file cannot be read
      */
     public FaroMergeManager(TransportConf conf, File recoveryFile) throws IOException {
-        this.chunkSize = conf.minChunkSizeInMergedShuffleFile();
+        this.settings = new MergeSettings(conf.minChunkSizeInMergedShuffleFile(), outputs, new RecentMerges());
         this.registrations = new Registrations(recoveryFile);
         for (Registrations.Registration known : registrations.load()) {
-            MergedApplication application = new MergedApplication(known, chunkSize, outputs);
+            MergedApplication application = new MergedApplication(known, settings);
             application.findMerges();
             applications.put(known.application(), application);
         }
@@ -78,7 +78,7 @@ public final class FaroMergeManager implements MergedShuffleFileManager {
             if (known != null) {
                 cleaner.execute(() -> known.remove(true));
             }
-            return new MergedApplication(wanted, chunkSize, outputs);
+            return new MergedApplication(wanted, settings);
         });
     }
 

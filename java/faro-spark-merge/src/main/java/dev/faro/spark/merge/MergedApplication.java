@@ -23,14 +23,12 @@ final class MergedApplication {
     private static final Pattern NAME = Pattern.compile("shuffleMerged_(.+)_(\\d{1,9})_(\\d{1,9})_(\\d{1,9})\\.index");
 
     private final Registrations.Registration registration;
-    private final long chunkSize;
-    private final OpenOutputs outputs;
+    private final MergeSettings settings;
     private final Map<Integer, ShuffleMerge> shuffles = new HashMap<>();
 
-    MergedApplication(Registrations.Registration registration, long chunkSize, OpenOutputs outputs) {
+    MergedApplication(Registrations.Registration registration, MergeSettings settings) {
         this.registration = registration;
-        this.chunkSize = chunkSize;
-        this.outputs = outputs;
+        this.settings = settings;
     }
 
     int attempt() {
@@ -74,7 +72,7 @@ final class MergedApplication {
         if (known != null && known.number() >= shuffleMergeId) {
             return known.number() == shuffleMergeId ? known : null;
         }
-        ShuffleMerge merge = new ShuffleMerge(this, shuffleId, shuffleMergeId, chunkSize, outputs);
+        ShuffleMerge merge = new ShuffleMerge(this, shuffleId, shuffleMergeId, settings);
         shuffles.put(shuffleId, merge);
         if (known != null) {
             known.remove();

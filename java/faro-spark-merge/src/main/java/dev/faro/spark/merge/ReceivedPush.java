@@ -23,6 +23,7 @@ final class ReceivedPush implements StreamCallbackWithID {
     private final String id;
     /** Null if the push is over. */
     private Push push;
+    private Runnable whenOver = () -> {};
     private ReturnCode refused;
     private Exception failure;
 
@@ -45,8 +46,9 @@ final class ReceivedPush implements StreamCallbackWithID {
         return received;
     }
 
-    static ReceivedPush into(Merge merge, PushBlockStream block) throws FaroException {
+    static ReceivedPush into(Merge merge, PushBlockStream block, RecentMerges recent) throws FaroException {
         ReceivedPush received = new ReceivedPush(block);
+        received.whenOver = () -> recent.used(merge);
         Merge.Begun begun = merge.begin(block.mapIndex, block.shuffleMergeId);
         received.push = begun.push();
         received.ends(begun.refused());
@@ -79,6 +81,7 @@ final class ReceivedPush implements StreamCallbackWithID {
                 fails(e);
             }
         }
+        whenOver.run();
         if (failure != null) {
             throw new IOException(id + " is not merged: " + failure.getMessage(), failure);
         }
@@ -93,6 +96,7 @@ final class ReceivedPush implements StreamCallbackWithID {
         if (push != null) {
             push.close();
             push = null;
+            whenOver.run();
         }
     }
 

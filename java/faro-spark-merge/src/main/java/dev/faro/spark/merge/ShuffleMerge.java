@@ -31,8 +31,7 @@ final class ShuffleMerge {
     private final MergedApplication application;
     private final int shuffleId;
     private final int number;
-    private final long chunkSize;
-    private final OpenOutputs outputs;
+    private final MergeSettings settings;
     /** Partitions that have files. */
     private final TreeSet<Integer> known = new TreeSet<>();
     /** Those that are being merged. Others are finished, or an earlier process made their files. */
@@ -48,12 +47,11 @@ final class ShuffleMerge {
      */
     record Result(List<Integer> partitions, List<RoaringBitmap> maps, List<Long> sizes) {}
 
-    ShuffleMerge(MergedApplication application, int shuffleId, int number, long chunkSize, OpenOutputs outputs) {
+    ShuffleMerge(MergedApplication application, int shuffleId, int number, MergeSettings settings) {
         this.application = application;
         this.shuffleId = shuffleId;
         this.number = number;
-        this.chunkSize = chunkSize;
-        this.outputs = outputs;
+        this.settings = settings;
     }
 
     /** The number of the merge: Spark's shuffleMergeId. */
@@ -77,7 +75,7 @@ final class ShuffleMerge {
             if (merge == null) {
                 return ReceivedPush.refused(push, ReturnCode.TOO_LATE_BLOCK_PUSH);
             }
-            return ReceivedPush.into(merge, push);
+            return ReceivedPush.into(merge, push, settings.recent());
         } catch (IOException e) {
             return ReceivedPush.failed(push, e);
         }
@@ -105,7 +103,7 @@ final class ShuffleMerge {
         String names = application.application();
         String shuffle = String.valueOf(shuffleId);
         return new MergeOptions(1).firstPartition(reduceId).framing(Framing.OPAQUE).generation(number)
-                .fileId(FileIds.merged(names, shuffle, number, reduceId)).names(names, shuffle).chunkSize(chunkSize)
+                .fileId(FileIds.merged(names, shuffle, number, reduceId)).names(names, shuffle).chunkSize(settings.chunkSize())
                 .maxWaiting(MOST_WAITING).createdBy("faro-spark-merge").property("faro.spark.application", names)
                 .property("faro.spark.shuffle", shuffle).property("faro.spark.merge", String.valueOf(number))
                 .property("faro.spark.reduce", String.valueOf(reduceId));
@@ -146,9 +144,11 @@ final class ShuffleMerge {
         if (merging != null || !isFinished(name)) {
             try (Merge merge = merging != null ? merging : Merge.resume(name, options(reduceId))) {
                 merge.finish();
+            } finally {
+                settings.recent().forget(merging);
             }
         }
-        try (OpenOutputs.Lease merged = outputs.open(MergedPartition.data(name), MergedPartition.index(name))) {
+        try (OpenOutputs.Lease merged = settings.outputs().open(MergedPartition.data(name), MergedPartition.index(name))) {
             RoaringBitmap maps = partition.maps(merged.reader());
             if (!maps.isEmpty()) {
                 long size = LongStream.of(partition.chunkSizes(merged.reader())).sum();
@@ -161,7 +161,7 @@ final class ShuffleMerge {
 
     /** An unfinished file does not open. What is damaged is found when it is resumed. */
     private boolean isFinished(Path name) {
-        try (OpenOutputs.Lease merged = outputs.open(MergedPartition.data(name), MergedPartition.index(name))) {
+        try (OpenOutputs.Lease merged = settings.outputs().open(MergedPartition.data(name), MergedPartition.index(name))) {
             return true;
         } catch (IOException e) {
             return false;
@@ -185,7 +185,7 @@ final class ShuffleMerge {
     /** The index goes first: without it the data file is not an output. */
     private void removeFiles(int reduceId) throws IOException {
         Path name = name(reduceId);
-        outputs.close(MergedPartition.index(name));
+        settings.outputs().close(MergedPartition.index(name));
         Files.deleteIfExists(MergedPartition.index(name).toPath());
         Files.deleteIfExists(MergedPartition.data(name).toPath());
     }
@@ -196,6 +196,7 @@ final class ShuffleMerge {
         open.forEach((reduceId, merge) -> {
             try {
                 merge.close();
+                settings.recent().forget(merge);
             } catch (FaroException e) {
                 LOG.warn("{} is not closed properly.", partition(reduceId), e);
             }

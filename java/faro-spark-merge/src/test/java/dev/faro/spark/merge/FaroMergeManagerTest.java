@@ -173,6 +173,22 @@ class FaroMergeManagerTest {
                 () -> manager.getMergedBlockData(APPLICATION, SHUFFLE, 0, 2, 2));
     }
 
+    /** More than keep their buffers. */
+    @Test
+    void manyPartitions() throws Exception {
+        register(ATTEMPT);
+        for (int map = 0; map < 3; map++) {
+            for (int reduce = 0; reduce < 300; reduce++) {
+                push(map, reduce, 0, block(map, reduce, map, APPLICATION));
+            }
+        }
+        MergeStatuses statuses = finish(0);
+        assertEquals(300, statuses.reduceIds.length);
+        for (int reduce = 0; reduce < 300; reduce++) {
+            assertEquals(List.of(List.of(0L, 1L, 2L)), chunks(reduce, 0));
+        }
+    }
+
     @Test
     void nothingIsMergedTwice() throws Exception {
         register(ATTEMPT);
