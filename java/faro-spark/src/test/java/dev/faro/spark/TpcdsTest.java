@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @EnabledIfSystemProperty(named = "faro.tpcds", matches = ".+")
 class TpcdsTest {
-    private static final List<Integer> QUERIES = List.of(4, 11, 14, 17, 23, 25, 29, 64, 67, 72, 74, 75, 78, 80, 93, 95);
+    private static final List<Integer> QUERIES = List.of(4, 14, 17, 23, 64, 67, 72, 78, 95);
     private static final Path DATA = Path.of(System.getProperty("faro.tpcds", "."));
 
     @TempDir
@@ -38,7 +38,7 @@ class TpcdsTest {
             }
             List<String> rows = new ArrayList<>();
             for (int number : QUERIES) {
-                String query = Files.readString(DATA.resolve("q" + number + ".sql")).replace(";", "");
+                String query = Files.readString(DATA.resolve("q" + number + ".sql")).replace(";", "").replace('"', '`');
                 List<String> found = new ArrayList<>();
                 for (Row row : session.sql().sql(query).collectAsList()) {
                     found.add(number + ": " + row);
