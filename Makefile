@@ -159,12 +159,13 @@ out/tpcds-0.1/stamp: .venv/stamp scripts/tpcds
 	touch $@
 
 .PHONY: test-spark
-test-spark: out/tpch-parquet-0.1/stamp out/tpcds-0.1/stamp ## Test the adapter for Spark, with SPARK=4.2.0, or SPARK=3.5.9 and SCALA=2.12 or 2.13
+# The queries of TPC-DS take two minutes, and run with the default version only.
+test-spark: out/tpch-parquet-0.1/stamp $(if $(SPARK),,out/tpcds-0.1/stamp) ## Test the adapter for Spark, with SPARK=4.2.0, or SPARK=3.5.9 and SCALA=2.12 or 2.13
 	@# Classes that were compiled against another Spark may not run.
 	rm -rf java/faro-spark/target java/faro-spark-merge/target
 	$(MVN) test --activate-profiles spark --projects :faro-spark,:faro-spark-merge --also-make \
 		-Dsurefire.failIfNoSpecifiedTests=false -Dtest='dev.faro.spark.**.*Test' -Dfaro.tpch=$(CURDIR)/out/tpch-parquet-0.1 \
-		-Dfaro.tpcds=$(CURDIR)/out/tpcds-0.1 $(SPARK_ARGS)
+		$(if $(SPARK),,-Dfaro.tpcds=$(CURDIR)/out/tpcds-0.1) $(SPARK_ARGS)
 
 .PHONY: test-spark-3
 test-spark-3:

@@ -15,6 +15,8 @@ import org.apache.spark.SparkConf;
  */
 record Settings(Codec codec, int level, long bufferSize, boolean served) {
     static final String BUFFER_SIZE = "spark.shuffle.faro.bufferSize";
+    /** The largest sort buffer of a writer, in bytes. */
+    private static final long MOST_BUFFER = 1L << 33;
 
     Settings(SparkConf conf) {
         this(codec(conf), conf.getInt("spark.io.compression.zstd.level", 1),
@@ -31,6 +33,11 @@ record Settings(Codec codec, int level, long bufferSize, boolean served) {
 
     /** Refuses what would not work, with the setting to change. */
     static void check(SparkConf conf) {
+        long bufferSize = new Settings(conf).bufferSize;
+        if (bufferSize < 1 || bufferSize > MOST_BUFFER) {
+            throw new IllegalArgumentException(
+                    BUFFER_SIZE + " has to be from 1 to " + MOST_BUFFER + " bytes, and is " + bufferSize);
+        }
         refuse(conf, "spark.io.encryption.enabled", "Faro's shuffle does not encrypt its files");
         if (!conf.getBoolean("spark.shuffle.service.enabled", false)) {
             // What is pushed is the layout for the service. Spark itself does not push without it either.

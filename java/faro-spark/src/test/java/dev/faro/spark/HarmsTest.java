@@ -93,8 +93,14 @@ class HarmsTest {
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "STOCK")
     void resultsStayRight(Subject subject) throws Exception {
         Map<Harm, Count> counts = new EnumMap<>(Harm.class);
-        harm(subject, true, counts);
-        harm(subject, false, counts);
+        // A sample has one form with each service.
+        boolean sample = System.getProperty("faro.harms") == null;
+        if (!sample || subject.faroService) {
+            harm(subject, true, counts);
+        }
+        if (!sample || !subject.faroService) {
+            harm(subject, false, counts);
+        }
         COLUMNS.put(subject.title, counts);
         counts.forEach((harm, count) -> {
             assertEquals(0, count.wrong, "wrong results with " + harm);

@@ -203,6 +203,13 @@ class JobsTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"0", "9g", "much"})
+    void aBufferSizeOutOfRangeIsRefused(String size) {
+        SparkConf conf = new SparkConf(false).set(Settings.BUFFER_SIZE, size);
+        assertThrows(IllegalArgumentException.class, () -> new FaroShuffleManager(conf));
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"spark.io.encryption.enabled", "spark.shuffle.push.enabled"})
     void whatDoesNotWorkIsRefused(String key) {
         SparkConf conf = new SparkConf(false).set(key, "true");

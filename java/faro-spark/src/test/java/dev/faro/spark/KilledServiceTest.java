@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Shuffle services that are killed and start again, with the files from which they go on. */
 class KilledServiceTest {
-    private static final int KILLS = Integer.getInteger("faro.kills", 3);
+    private static final int KILLS = Integer.getInteger("faro.kills", 2);
 
     @TempDir
     private Path folder;

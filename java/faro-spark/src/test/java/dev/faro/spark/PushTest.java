@@ -79,7 +79,7 @@ class PushTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"FARO, false", "FARO, true", "STOCK, false", "STOCK, true"})
+    @CsvSource({"FARO, true", "STOCK, false"})
     void resultsAreThoseOfStockSpark(Service service, boolean remote) throws Exception {
         List<String> expected = TestSession.expected(folder, Map.of(), PushTest::jobs);
         Map<String, String> settings = new HashMap<>(
