@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -152,6 +154,7 @@ class ClusterTest {
     /** The service sends what executors wrote, even when they have died. */
     @Test
     void theShuffleServiceServes() throws Exception {
+        FileTime begun = FileTime.from(Instant.now());
         int port = freePort();
         Map<String, String> settings = new HashMap<>(Map.of("spark.shuffle.service.enabled", "true",
                 "spark.shuffle.service.port", String.valueOf(port), "spark.task.maxFailures", "8",
@@ -173,7 +176,7 @@ class ClusterTest {
             waitFor(session);
             assertEquals(0, reads.failures.get(), "an output was lost");
             assertTrue(reads.remoteBlocks.get() > 0);
-            flipInData(session);
+            flipInData(begun);
             assertEquals(expected(), rows(rdd));
             waitFor(session);
             assertTrue(reads.failures.get() > 0, "damage was not noticed");
@@ -188,11 +191,15 @@ class ClusterTest {
         }
     }
 
-    /** Flips a bit in the middle of the largest output of map tasks. */
-    private static void flipInData(TestSession session) throws IOException {
+    /** Flips a bit in the middle of the largest output of map tasks. Killed processes have left other files. */
+    private static void flipInData(FileTime begun) throws IOException {
         Path largest = null;
         try (Stream<Path> files = Files.walk(TestSession.LOCAL)) {
-            for (Path file : (Iterable<Path>) files.filter(one -> one.toString().endsWith("_0.data"))::iterator) {
+            for (Path file : (Iterable<Path>) files.filter(one -> one.getFileName().toString().startsWith("shuffle_")
+                    && one.toString().endsWith("_0.data"))::iterator) {
+                if (Files.getLastModifiedTime(file).compareTo(begun) < 0) {
+                    continue;
+                }
                 largest = largest == null || Files.size(file) > Files.size(largest) ? file : largest;
             }
         }
