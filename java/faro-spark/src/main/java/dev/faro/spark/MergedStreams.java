@@ -9,7 +9,9 @@ import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.List;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.ShuffleBlockChunkId;
@@ -71,24 +73,29 @@ final class MergedStreams {
         }
     }
 
-    /** Checks the whole chunk. Returns which of its fragments are delivered. */
+    /**
+     * Checks the whole chunk. Returns which of its fragments are delivered: now that no fault can follow. A map task that
+     * is in it twice is delivered once.
+     */
     private BitSet check(byte[] bytes, ShuffleBlockChunkId id) throws IOException {
-        BitSet wanted = new BitSet();
-        int count = 0;
+        List<FileHeader> headers = new ArrayList<>();
         try (FragmentReader fragments = new FragmentReader(new ByteArrayInputStream(bytes), Limits.DEFAULT)) {
             while (fragments.nextFragment()) {
                 check(fragments, id);
-                FileHeader header = fragments.header();
-                if (deliveries.isMissing(header.attempt(), header.producer(), id.reduceId())) {
-                    wanted.set(count);
-                }
-                count++;
+                headers.add(fragments.header());
             }
         }
-        if (count == 0) {
+        if (headers.isEmpty()) {
             throw new IOException(id + " has no bytes");
         }
-        deliver(bytes, wanted, id.reduceId());
+        BitSet wanted = new BitSet();
+        for (int i = 0; i < headers.size(); i++) {
+            FileHeader header = headers.get(i);
+            if (deliveries.isMissing(header.attempt(), header.producer(), id.reduceId())) {
+                deliveries.deliver((int) header.producer(), id.reduceId());
+                wanted.set(i);
+            }
+        }
         return wanted;
     }
 
@@ -104,24 +111,6 @@ final class MergedStreams {
         }
         if (!own || !whole || !fragments.isLast()) {
             throw new IOException(id + " has a fragment of another shuffle or partition, or not all blocks of one");
-        }
-    }
-
-    /** Now that no fault of the chunk can follow. A map task that is in it twice is delivered once. */
-    private void deliver(byte[] bytes, BitSet wanted, int reduceId) throws IOException {
-        try (FragmentReader fragments = new FragmentReader(new ByteArrayInputStream(bytes), Limits.DEFAULT)) {
-            for (int i = 0; fragments.nextFragment(); i++) {
-                int mapIndex = (int) fragments.header().producer();
-                if (wanted.get(i) && !deliveries.isMissing(mapIndex, reduceId)) {
-                    wanted.clear(i);
-                } else if (wanted.get(i)) {
-                    deliveries.deliver(mapIndex, reduceId);
-                }
-                while (fragments.nextBlock()) {
-                    // On to the next fragment.
-                    continue;
-                }
-            }
         }
     }
 
