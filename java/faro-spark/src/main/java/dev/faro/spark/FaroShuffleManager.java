@@ -89,21 +89,24 @@ public final class FaroShuffleManager extends SortShuffleManager {
         FaroShuffleHandle<K, ?, C> own = (FaroShuffleHandle<K, ?, C>) handle;
         SparkEnv env = SparkEnv.get();
         MapOutputTracker tracker = env.mapOutputTracker();
+        // The service would send the fragments of several partitions, and not say if one is missing.
+        boolean batch = !new Settings(conf).served()
+                && SortShuffleManager.canUseBatchFetch(startPartition, endPartition, context);
+        Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks;
         if (own.dependency().isShuffleMergeFinalizedMarked()) {
             MapSizesByExecutorId merged = tracker.getPushBasedShuffleMapSizesByExecutorId(
                     handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition);
+            blocks = merged.iter();
             // Spark says so if there are merged partitions among them.
             if (!merged.enableBatchFetch()) {
                 Deliveries deliveries = new Deliveries(tracker.getMapSizesByExecutorId(
                         handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition));
-                return new MergedShuffleReader<>(own, merged.iter(), deliveries, context, metrics);
+                return new MergedShuffleReader<>(own, blocks, deliveries, context, metrics);
             }
+        } else {
+            blocks = tracker.getMapSizesByExecutorId(
+                    handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition);
         }
-        Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks = tracker
-                .getMapSizesByExecutorId(handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition);
-        // The service would send the fragments of several partitions, and not say if one is missing.
-        boolean batch = !new Settings(conf).served()
-                && SortShuffleManager.canUseBatchFetch(startPartition, endPartition, context);
         return new BlockStoreShuffleReader<>(own, blocks, context, metrics, new FragmentStreams(env),
                 env.blockManager(), tracker, batch);
     }

@@ -48,7 +48,8 @@ final class MergedMetaClient extends BlockStoreClient {
                             throw new IOException("a chunk of map tasks that have nothing for partition " + reduce);
                         }
                     }
-                } catch (IOException e) {
+                } catch (Throwable e) {
+                    // Damaged sets may throw anything, and the reduce task waits for an answer.
                     onFailure(shuffle, merge, reduce, e);
                     return;
                 }

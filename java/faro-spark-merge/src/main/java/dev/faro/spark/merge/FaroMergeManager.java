@@ -38,7 +38,7 @@ public final class FaroMergeManager implements MergedShuffleFileManager {
     private final Registrations registrations;
     private final OpenOutputs outputs = new OpenOutputs();
     private final Map<String, MergedApplication> applications = new ConcurrentHashMap<>();
-    /** Removing the files of an application must not hold up the threads that serve others. */
+    /** Removes files, which must not hold up the threads that serve. */
     private final ExecutorService cleaner = Executors.newSingleThreadExecutor(task -> {
         Thread thread = new Thread(task, "faro-merge-cleaner");
         thread.setDaemon(true);
@@ -53,7 +53,8 @@ public final class FaroMergeManager implements MergedShuffleFileManager {
      * @throws IOException if the recovery file cannot be read
      */
     public FaroMergeManager(TransportConf conf, File recoveryFile) throws IOException {
-        this.settings = new MergeSettings(conf.minChunkSizeInMergedShuffleFile(), outputs, new RecentMerges());
+        this.settings = new MergeSettings(
+                conf.minChunkSizeInMergedShuffleFile(), outputs, new RecentMerges(), cleaner);
         this.registrations = new Registrations(recoveryFile);
         for (Registrations.Registration known : registrations.load()) {
             MergedApplication application = new MergedApplication(known, settings);
@@ -133,9 +134,9 @@ public final class FaroMergeManager implements MergedShuffleFileManager {
     public void removeShuffleMerge(RemoveShuffleMerge wanted) {
         MergedApplication application = current(wanted.appId, wanted.appAttemptId);
         if (wanted.shuffleMergeId == ALL_MERGES) {
-            cleaner.execute(() -> application.removeShuffle(wanted.shuffleId));
+            application.removeShuffle(wanted.shuffleId);
         } else {
-            cleaner.execute(() -> application.removeMerge(wanted.shuffleId, wanted.shuffleMergeId));
+            application.removeMerge(wanted.shuffleId, wanted.shuffleMergeId);
         }
     }
 

@@ -75,7 +75,7 @@ final class MergedApplication {
         ShuffleMerge merge = new ShuffleMerge(this, shuffleId, shuffleMergeId, settings);
         shuffles.put(shuffleId, merge);
         if (known != null) {
-            known.remove();
+            settings.cleaner().execute(known::remove);
         }
         return merge;
     }
@@ -102,13 +102,10 @@ final class MergedApplication {
                 result.sizes().stream().mapToLong(Long::longValue).toArray());
     }
 
-    void removeShuffle(int shuffleId) {
-        ShuffleMerge merge;
-        synchronized (this) {
-            merge = shuffles.remove(shuffleId);
-        }
+    synchronized void removeShuffle(int shuffleId) {
+        ShuffleMerge merge = shuffles.remove(shuffleId);
         if (merge != null) {
-            merge.remove();
+            settings.cleaner().execute(merge::remove);
         }
     }
 
@@ -116,7 +113,7 @@ final class MergedApplication {
     void removeMerge(int shuffleId, int shuffleMergeId) {
         ShuffleMerge merge = newest(shuffleId, shuffleMergeId);
         if (merge != null) {
-            merge.remove();
+            settings.cleaner().execute(merge::remove);
         }
     }
 

@@ -36,7 +36,8 @@ final class ShuffleMerge {
     private final TreeSet<Integer> known = new TreeSet<>();
     /** Those that are being merged. Others are finished, or an earlier process made their files. */
     private final Map<Integer, Merge> open = new HashMap<>();
-    private boolean over;
+    /** Also read without the lock, so that pushes that are late do not wait for the end of {@link #finish}. */
+    private volatile boolean over;
 
     /**
      * What was merged: of each partition its map tasks and its bytes.
@@ -82,7 +83,11 @@ final class ShuffleMerge {
     }
 
     /** The merge of a partition, or null if all is over. */
-    private synchronized Merge merge(int reduceId) throws IOException {
+    private Merge merge(int reduceId) throws IOException {
+        return over ? null : open(reduceId);
+    }
+
+    private synchronized Merge open(int reduceId) throws IOException {
         if (over) {
             return null;
         }
