@@ -156,6 +156,15 @@ def faults(cat: Catalog) -> None:
     bad = fault("inconsistent-index", "index", made.messages[1] + 24)
     case("contradiction", "FRG-7 MRG-2", "runs that contradict those of a region before", made.files, 1, bad)
     case("contradiction-before", "FRG-7 MRG-2", "the same, of a region before", made.files, 2, bad)
+    first_again = [run(7, length[0], 1, 1, 3), *runs[1:]]
+    made = build(replace(output, regions=[replace(output.regions[0], runs=first_again), *output.regions[1:]]))
+    index = patch(made.files["index"], made.messages[1] + 24, b"?")
+    bad = fault("inconsistent-index", "index", made.messages[0] + 24)
+    case("two-faults", "FRG-7 MRG-2 REG-10", "runs that contradict each other, in front of a damaged region message",
+         {**made.files, "index": index}, 1, bad)  # fmt: skip
+    bad = fault("checksum", "index", built.messages[1])
+    index = patch(built.files["index"], built.messages[1] + 24, b"?")
+    case("message", "FRG-7 REG-10", "a damaged message of the region before", {**built.files, "index": index}, 2, bad)
     gap = list(output.regions[0].own[0])
     gap[2] = replace(gap[2], sequence=7)
     made = build(replace(output, regions=[replace(output.regions[0], own={0: gap}), *output.regions[1:]]))

@@ -56,7 +56,8 @@ class _Runs:
     def __init__(self, reader: Reader, region: Region) -> None:
         self._reader = reader
         self.region = region
-        self._sequences = Sequences(from_start=False)
+        self._following: dict[int, int] = {}
+        """The sequence of the next block, by partition."""
 
     def write(self, partition: int, at: int, run: Run, names: Names, to: BinaryIO) -> int:
         """Write the fragment of a run; its size in bytes."""
@@ -64,9 +65,9 @@ class _Runs:
         named: set[int] = set()
         if reader.header.dictionaries:
             # The dictionaries come first, so the blocks are read twice.
-            before = dict(self._sequences.next_own)
+            before = dict(self._following)
             named = {block.dictionary for block in self._blocks(partition, at, run)} - {0}
-            self._sequences.next_own = before
+            self._following = before
         header = replace(
             reader.header,
             kind=FileKind.FRAGMENT,
@@ -91,16 +92,16 @@ class _Runs:
         extent_end = end if own is None else own.end
         # Not further ahead than the run, after which other producers' blocks come.
         window = Window(reader._files.data, extent_end, max(BLOCK_HEADER_SIZE, min(run.length, 1 << 20)))
-        # One block at a time: the extent goes on after the run.
+        # The extent may go on after the run, so what its reading expects is not what is known.
         sequences = Sequences(from_start=False)
-        sequences.next_own = dict(self._sequences.next_own)
+        sequences.next_own = dict(self._following)
         count, place = 0, at
         extent = Extent(at, extent_end, partition, None, 0, extent_end)
         for block in read_extent(window, extent, sequences, reader._limits, selective=False, verify=True, plain=False):
             count, place = count + 1, block.end
             if place > end or count > run.blocks:
                 raise self._unlike(f"a block that ends at {place} after {count - 1} blocks")
-            self._sequences.next_own[partition] = block.sequence + 1
+            self._following[partition] = block.sequence + 1
             yield block
             if place == end:
                 break

@@ -24,12 +24,16 @@ impl Reader {
         if !self.header().is_merged() {
             return Err(Error::argument("a merged file", "the output of one producer"));
         }
+        if region >= self.region_count() {
+            let expected = format!("a region below {}", self.region_count());
+            return Err(Error::argument(&expected, region.to_string()));
+        }
         let output = self.output();
-        let wanted = output.region(region)?;
         let mut holdings = Holdings::default();
         for number in 0..=region {
             output.hold(&*output.region(number)?, &mut holdings)?;
         }
+        let wanted = output.region(region)?;
         let mut reading = RunReading::new(self, &wanted);
         let mut length = 0;
         let mut at = wanted.extent().offset;

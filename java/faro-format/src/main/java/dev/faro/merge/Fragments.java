@@ -1,6 +1,7 @@
 package dev.faro.merge;
 
 import dev.faro.FaroException;
+import dev.faro.FileHeader;
 import dev.faro.reader.Reader;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -17,6 +18,9 @@ import java.util.SortedSet;
  * <p>After an error the stream has no fragment, whatever it got.
  */
 public final class Fragments {
+    /** The bytes of a fragment beside its blocks, without schema and dictionaries: its header and its end block. */
+    public static final int FRAME = FileHeader.SIZE + 40;
+
     private Fragments() {}
 
     /**
@@ -56,14 +60,12 @@ public final class Fragments {
      * one fragment for each run, as its producer pushed it. Each is made, and its blocks are checked, when it is wanted.
      * The stream is read by one thread, and what it throws is a {@link FaroException}.
      *
-     * @param application the names of NAM-1, from which the file_id of each producer's output follows
-     * @param shuffle as {@code application}
+     * @param names the names of the shuffle, from which the file_id of each producer's output follows
      * @throws FaroException {@code invalid-argument} for a region that the file does not have, and for an output that is
      *     not merged; a fault of REG-10 or MRG-2
      */
-    public static InputStream streamRegion(Reader merged, int region, String application, String shuffle)
-            throws FaroException {
-        return RegionStream.of(merged.output(), region, application, shuffle);
+    public static InputStream streamRegion(Reader merged, int region, Names names) throws FaroException {
+        return RegionStream.of(merged.output(), region, names);
     }
 
     private static FragmentSummary write(

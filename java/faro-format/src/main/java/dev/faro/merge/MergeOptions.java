@@ -24,9 +24,8 @@ public final class MergeOptions {
     Framing framing = Framing.RECORDS;
     UUID fileId;
     long generation;
-    /** Null without names. */
-    String application;
-    String shuffle;
+    /** Null if any file_id is taken. */
+    Names names;
     byte[] schema;
     boolean dictionaries;
     long chunkSize = 2 << 20;
@@ -47,8 +46,7 @@ public final class MergeOptions {
         framing = other.framing;
         fileId = other.fileId;
         generation = other.generation;
-        application = other.application;
-        shuffle = other.shuffle;
+        names = other.names;
         schema = other.schema;
         dictionaries = other.dictionaries;
         chunkSize = other.chunkSize;
@@ -84,12 +82,11 @@ public final class MergeOptions {
     }
 
     /**
-     * The names of NAM-1: a fragment is refused if its file_id does not follow from them, its producer and its attempt.
-     * By default any file_id is taken.
+     * The names of the shuffle: a fragment is refused if its file_id does not follow from them, its producer and its
+     * attempt (NAM-1). By default any file_id is taken.
      */
-    public MergeOptions names(String ofApplication, String ofShuffle) {
-        application = Objects.requireNonNull(ofApplication, "ofApplication");
-        shuffle = Objects.requireNonNull(ofShuffle, "ofShuffle");
+    public MergeOptions names(Names value) {
+        names = value;
         return this;
     }
 
@@ -168,8 +165,7 @@ public final class MergeOptions {
 
     /** The file_id that a fragment with this header has to have; its own without names. */
     UUID fileIdOf(FileHeader fragment) {
-        return application == null ? fragment.fileId()
-                : FileIds.output(application, shuffle, fragment.producer(), fragment.attempt());
+        return names == null ? fragment.fileId() : names.outputFileId(fragment.producer(), fragment.attempt());
     }
 
     private static void range(String option, long value, long least, long most) throws FaroException {

@@ -69,6 +69,7 @@ abstract class PartStream extends InputStream {
                 ended = !next();
             } catch (FaroException e) {
                 // Also of the next call: a fragment that is cut must not look like one that has ended.
+                part.clear();
                 failure = e;
                 throw e;
             }

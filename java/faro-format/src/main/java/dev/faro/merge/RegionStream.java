@@ -20,8 +20,7 @@ import java.util.TreeSet;
 final class RegionStream extends PartStream {
     private final OutputReader merged;
     private final RegionIndex region;
-    private final String application;
-    private final String shuffle;
+    private final Names names;
     private final Deque<Placed> runs;
     private ExtentReaders.ExtentReader reader;
     private Placed run;
@@ -44,22 +43,22 @@ final class RegionStream extends PartStream {
         void take(BlockReader block) throws FaroException;
     }
 
-    private RegionStream(OutputReader merged, RegionIndex region, String application, String shuffle) {
+    private RegionStream(OutputReader merged, RegionIndex region, Names names) {
         this.merged = merged;
         this.region = region;
-        this.application = application;
-        this.shuffle = shuffle;
+        this.names = names;
         this.runs = runsOf(region);
         this.reader = merged.readers().take();
     }
 
-    static RegionStream of(OutputReader merged, int region, String application, String shuffle) throws FaroException {
-        Objects.requireNonNull(application, "application");
-        Objects.requireNonNull(shuffle, "shuffle");
+    static RegionStream of(OutputReader merged, int region, Names names) throws FaroException {
+        Objects.requireNonNull(names, "names");
         if (!merged.header().isMerged()) {
             throw FaroException.invalidArgument("a merged file", "the output of one producer");
         }
-        RegionIndex wanted = merged.region(region);
+        if (region < 0 || region >= merged.directory().size()) {
+            throw FaroException.invalidArgument("a region below " + merged.directory().size(), region);
+        }
         Holdings holdings = new Holdings();
         for (int i = 0; i <= region; i++) {
             String broken = holdings.add(merged.region(i));
@@ -67,7 +66,7 @@ final class RegionStream extends PartStream {
                 throw Provenance.fault(merged, i, broken);
             }
         }
-        return new RegionStream(merged, wanted, application, shuffle);
+        return new RegionStream(merged, merged.region(region), names);
     }
 
     private static Deque<Placed> runsOf(RegionIndex region) {
@@ -132,7 +131,7 @@ final class RegionStream extends PartStream {
         long attempt = run.run.attempt();
         return new FileHeader(FileKind.FRAGMENT, own.versionMinor(), own.framing(), 1, run.partition,
                 named.isEmpty() ? 0 : FileHeader.DICTIONARIES, 0, producer, attempt,
-                FileIds.output(application, shuffle, producer, attempt));
+                names.outputFileId(producer, attempt));
     }
 
     private void append(BlockReader block) throws FaroException {

@@ -1,7 +1,6 @@
 package dev.faro.spark;
 
 import dev.faro.FaroException;
-import dev.faro.FileHeader;
 import dev.faro.merge.Fragments;
 import dev.faro.reader.Reader;
 import dev.faro.spark.merge.MergedPartition;
@@ -18,9 +17,6 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 
 /** Fragments of an output, or of a chunk of a merged file, which are made while they are read. */
 final class FragmentBuffer extends ManagedBuffer {
-    /** The end block (FRG-3), in bytes. */
-    private static final int END_BLOCK = 40;
-
     private final OpenOutputs outputs;
     private final File data;
     private final File index;
@@ -74,7 +70,7 @@ final class FragmentBuffer extends ManagedBuffer {
         for (int partition = from; partition < to; partition++) {
             blocks += reader.storedBytes(partition);
         }
-        return blocks == 0 ? 0 : FileHeader.SIZE + blocks + END_BLOCK;
+        return blocks == 0 ? 0 : blocks + Fragments.FRAME;
     }
 
     @Override

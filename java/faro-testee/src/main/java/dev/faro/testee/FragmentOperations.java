@@ -7,6 +7,7 @@ import dev.faro.FaroException;
 import dev.faro.merge.FragmentReader;
 import dev.faro.merge.FragmentSummary;
 import dev.faro.merge.Fragments;
+import dev.faro.merge.Names;
 import dev.faro.reader.Reader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -50,12 +51,15 @@ final class FragmentOperations {
         }
     }
 
+    static Names names(JsonNode given) {
+        return new Names(given.get("application").textValue(), given.get("shuffle").textValue());
+    }
+
     static ObjectNode makeOfRegion(JsonNode request) throws FaroException {
         byte[] bytes;
-        JsonNode names = request.get("names");
         try (Reader reader = ReadOperation.open(request);
-                InputStream stream = Fragments.streamRegion(reader, request.get("region").intValue(),
-                        names.get("application").textValue(), names.get("shuffle").textValue())) {
+                InputStream stream = Fragments.streamRegion(
+                        reader, request.get("region").intValue(), names(request.get("names")))) {
             bytes = stream.readAllBytes();
         } catch (FaroException e) {
             throw e;

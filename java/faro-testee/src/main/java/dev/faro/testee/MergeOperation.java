@@ -76,7 +76,7 @@ final class MergeOperation {
                 case "framing" -> options.framing(Framing.valueOf(value.textValue().toUpperCase(Locale.ROOT)));
                 case "file_id" -> options.fileId(WriteOperation.uuid(value.textValue()));
                 case "generation" -> options.generation(Long.parseUnsignedLong(value.textValue()));
-                case "names" -> options.names(value.get("application").textValue(), value.get("shuffle").textValue());
+                case "names" -> options.names(FragmentOperations.names(value));
                 case "schema" -> options.schema(Payload.of(value));
                 case "dictionaries" -> options.dictionaries(value.booleanValue());
                 case "chunk_size" -> options.chunkSize(value.longValue());

@@ -1,10 +1,10 @@
 package dev.faro.spark.merge;
 
 import dev.faro.FaroException;
-import dev.faro.FileHeader;
 import dev.faro.index.Run;
 import dev.faro.merge.FileIds;
 import dev.faro.merge.Fragments;
+import dev.faro.merge.Names;
 import dev.faro.merge.PlacedRun;
 import dev.faro.merge.Provenance;
 import dev.faro.reader.Reader;
@@ -30,9 +30,6 @@ import org.roaringbitmap.RoaringBitmap;
  * @param shuffleMergeId the number of the merge of the shuffle: the generation
  */
 public record MergedPartition(String application, int shuffleId, int shuffleMergeId, int reduceId) {
-    /** The header and the end block of a fragment, in bytes. Each run in a chunk has them. */
-    private static final int FRAME = FileHeader.SIZE + 40;
-
     /** Where the files are: both in one of Spark's folders for merged files. */
     public Path name(String[] folders, int subfolders) {
         String name = "shuffleMerged_" + application + "_" + shuffleId + "_" + shuffleMergeId + "_" + reduceId;
@@ -84,7 +81,7 @@ public record MergedPartition(String application, int shuffleId, int shuffleMerg
     public long[] chunkSizes(Reader merged) throws FaroException {
         long[] sizes = new long[merged.regionCount()];
         for (PlacedRun placed : runs(merged)) {
-            sizes[placed.region()] += placed.run().length() + FRAME;
+            sizes[placed.region()] += placed.run().length() + Fragments.FRAME;
         }
         return sizes;
     }
@@ -92,7 +89,7 @@ public record MergedPartition(String application, int shuffleId, int shuffleMerg
     /** A chunk, which is read and checked while the stream is read. */
     public InputStream stream(Reader merged, int chunk) throws FaroException {
         check(merged);
-        return Fragments.streamRegion(merged, chunk, application, String.valueOf(shuffleId));
+        return Fragments.streamRegion(merged, chunk, new Names(application, String.valueOf(shuffleId)));
     }
 
     /** A chunk. It is read and checked now, so that a fault is this call's. */

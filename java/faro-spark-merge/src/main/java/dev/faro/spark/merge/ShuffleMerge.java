@@ -6,6 +6,7 @@ import dev.faro.Framing;
 import dev.faro.merge.FileIds;
 import dev.faro.merge.Merge;
 import dev.faro.merge.MergeOptions;
+import dev.faro.merge.Names;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -105,12 +106,13 @@ final class ShuffleMerge {
     }
 
     private MergeOptions options(int reduceId) {
-        String names = application.application();
-        String shuffle = String.valueOf(shuffleId);
-        return new MergeOptions(1).firstPartition(reduceId).framing(Framing.OPAQUE).generation(number)
-                .fileId(FileIds.merged(names, shuffle, number, reduceId)).names(names, shuffle).chunkSize(settings.chunkSize())
-                .maxWaiting(MOST_WAITING).createdBy("faro-spark-merge").property("faro.spark.application", names)
-                .property("faro.spark.shuffle", shuffle).property("faro.spark.merge", String.valueOf(number))
+        Names names = new Names(application.application(), String.valueOf(shuffleId));
+        return new MergeOptions(1).firstPartition(reduceId).framing(Framing.OPAQUE).generation(number).names(names)
+                .fileId(FileIds.merged(names.application(), names.shuffle(), number, reduceId))
+                .chunkSize(settings.chunkSize()).maxWaiting(MOST_WAITING).createdBy("faro-spark-merge")
+                .property("faro.spark.application", names.application())
+                .property("faro.spark.shuffle", names.shuffle())
+                .property("faro.spark.merge", String.valueOf(number))
                 .property("faro.spark.reduce", String.valueOf(reduceId));
     }
 
