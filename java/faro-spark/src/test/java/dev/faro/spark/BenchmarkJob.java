@@ -18,16 +18,18 @@ import scala.Tuple2;
 /**
  * A job that is measured.
  *
- * @param job {@code repartition} and {@code sort} move rows of 96 bytes, {@code repartition-spill} and
+ * @param job {@code repartition} and {@code sort} move rows of 92 bytes, {@code repartition-spill} and
  *     {@code sort-spill} with memory for a fifth of them; {@code tiny-blocks} moves one record from each of as many map
  *     tasks as there are partitions to each partition; others are queries of TPC-H
  * @param partitions of each shuffle
+ * @param codec none, lz4 or zstd
  * @param plainMib the size of the rows in MiB; not for queries and tiny blocks
  * @param tables a folder of TPC-H's tables as text
  */
-record BenchmarkJob(String job, int partitions, long plainMib, String tables) {
+record BenchmarkJob(String job, int partitions, String codec, long plainMib, String tables) {
     private static final int MAPS = 4;
-    private static final int ROW = 96;
+    /** Ten columns and a bit for each that is null, and the length of all that, as Spark moves it. */
+    private static final int ROW = 92;
     private static final int COLUMNS = 5;
     private static final int CORES = 2;
 
@@ -45,6 +47,11 @@ record BenchmarkJob(String job, int partitions, long plainMib, String tables) {
         Map<String, String> settings = new TreeMap<>(Map.of("spark.sql.shuffle.partitions", String.valueOf(partitions),
                 "spark.sql.autoBroadcastJoinThreshold", "-1", "spark.serializer",
                 "org.apache.spark.serializer.KryoSerializer", "spark.sql.adaptive.enabled", String.valueOf(isQuery())));
+        if (codec.equals("none")) {
+            settings.put("spark.shuffle.compress", "false");
+        } else {
+            settings.put("spark.io.compression.codec", codec);
+        }
         if (spills()) {
             // What Spark manages is this share of the heap without 300 MiB; of that each task gets a half.
             double wanted = (plainMib << 20) / 5.0 / MAPS * CORES;

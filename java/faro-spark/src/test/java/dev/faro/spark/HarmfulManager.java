@@ -85,9 +85,9 @@ final class HarmfulManager implements MergedShuffleFileManager {
         MergeStatuses statuses = own.finalizeShuffleMerge(message);
         List<Path> files = files(message.appId, message.shuffleId);
         if (!files.isEmpty()) {
-            trial.harm().files(files, trial.random(host), trial);
+            trial.harm().files(new HarmedFiles(files, trial.random(host), trial));
         }
-        trial.harm().late(trial);
+        trial.harm().late();
         return statuses;
     }
 

@@ -44,6 +44,7 @@ public final class JobsBenchmark {
     JobsBenchmark(Map<String, String> options) throws IOException {
         this.options = options;
         job = new BenchmarkJob(options.get("job"), Integer.parseInt(options.getOrDefault("partitions", "256")),
+                options.getOrDefault("codec", "lz4"),
                 Long.parseLong(options.getOrDefault("--plain-mib", "256")),
                 options.getOrDefault("--tables", "out/tpch-0.1"));
         folder = Files.createTempDirectory(Files.createDirectories(Path.of(options.get("--dir"))), "faro-spark-");
@@ -139,7 +140,7 @@ public final class JobsBenchmark {
     private String line(String subject, List<MeasuredProcess.Taken> all) throws IOException {
         ObjectNode line = mapper.createObjectNode()
                 .put("part", "spark-jobs").put("language", "java").put("subject", subject);
-        line.putObject("case").put("job", job.job()).put("partitions", job.partitions()).put("codec", "lz4");
+        line.putObject("case").put("job", job.job()).put("partitions", job.partitions()).put("codec", job.codec());
         ArrayNode seconds = line.putArray("seconds");
         all.forEach(taken -> seconds.add(taken.nanos() / 1e9));
         line.put("plain_bytes", job.plainMib() << 20)

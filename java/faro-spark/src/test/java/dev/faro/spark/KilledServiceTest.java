@@ -86,9 +86,9 @@ class KilledServiceTest {
         };
         try (PushCluster cluster = new PushCluster(folder, maker);
                 TestSession session = cluster.start(folder, settings)) {
+            assertEquals(expected, job(session));
             PushCluster.Reads reads = new PushCluster.Reads();
             session.rdds().sc().addSparkListener(reads);
-            assertEquals(expected, job(session));
             Random random = new Random(1);
             for (int i = 0; i < KILLS; i++) {
                 Killed service = services.get(PushCluster.HOSTS.get(i % PushCluster.HOSTS.size()));
