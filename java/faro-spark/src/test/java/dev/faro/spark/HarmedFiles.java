@@ -15,7 +15,7 @@ import java.util.function.UnaryOperator;
  *
  * @param files all of them, in the order of their names
  * @param random decides where
- * @param trial is told what was done
+ * @param trial counts what was done
  */
 record HarmedFiles(List<Path> files, Random random, HarmfulManager.Trial trial) {
     private static final int PAGE = 4096;
