@@ -41,12 +41,9 @@ def message_first(file: Any, parts: Sequence[Any]) -> None:
 
 def late_data(file: Any) -> None:
     """A merge writes the data of a region after its message."""
-    write, file._write = file._write, lambda: None
-    try:
+    with patch.object(file, "write_waiting", lambda: None):
         _end_region(file)
-    finally:
-        del file._write
-    write()
+    file.write_waiting()
 
 
 class CarelessSystem:
