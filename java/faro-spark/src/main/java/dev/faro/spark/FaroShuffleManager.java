@@ -26,8 +26,8 @@ import scala.collection.Iterator;
 import scala.collection.Seq;
 
 /**
- * The value of {@code spark.shuffle.manager}. Shuffles whose serializer relocates records, as all of Spark SQL and Kryo
- * do, are written as Faro files. Those of other serializers, such as Java's, are Spark's own.
+ * The value of {@code spark.shuffle.manager}. All shuffles are written as Faro files. Where the serializer relocates
+ * records, as all of Spark SQL and Kryo do, Faro's writer collects them; where it does not, as Java's, Spark's sorter does.
  */
 public final class FaroShuffleManager extends SortShuffleManager {
     private static final Logger LOG = LoggerFactory.getLogger(FaroShuffleManager.class);
@@ -58,33 +58,23 @@ public final class FaroShuffleManager extends SortShuffleManager {
 
     @Override
     public <K, V, C> ShuffleHandle registerShuffle(int shuffleId, ShuffleDependency<K, V, C> dependency) {
-        if (dependency.serializer().supportsRelocationOfSerializedObjects()) {
-            return new FaroShuffleHandle<>(shuffleId, dependency);
-        }
-        LOG.info("Shuffle {} is Spark's own: {} does not relocate records.", shuffleId,
-                dependency.serializer().getClass().getName());
-        return super.registerShuffle(shuffleId, dependency);
+        return new FaroShuffleHandle<>(shuffleId, dependency);
     }
 
     @Override
     public <K, V> ShuffleWriter<K, V> getWriter(
             ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
-        if (!(handle instanceof FaroShuffleHandle)) {
-            return super.getWriter(handle, mapId, context, metrics);
-        }
         @SuppressWarnings("unchecked")
         FaroShuffleHandle<K, V, ?> own = (FaroShuffleHandle<K, V, ?>) handle;
         mapsOfShuffle.computeIfAbsent(handle.shuffleId(), any -> ConcurrentHashMap.newKeySet()).add(mapId);
-        return new FaroShuffleWriter<>(own, mapId, context, metrics, resolver, new Settings(conf));
+        Settings settings = new Settings(conf);
+        return own.separateRecords() ? new FaroShuffleWriter<>(own, mapId, context, metrics, resolver, settings)
+                : new StreamShuffleWriter<>(own, mapId, context, metrics, resolver, settings);
     }
 
     @Override
     public <K, C> ShuffleReader<K, C> getReader(ShuffleHandle handle, int startMapIndex, int endMapIndex,
             int startPartition, int endPartition, TaskContext context, ShuffleReadMetricsReporter metrics) {
-        if (!(handle instanceof FaroShuffleHandle)) {
-            return super.getReader(
-                    handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
-        }
         @SuppressWarnings("unchecked")
         FaroShuffleHandle<K, ?, C> own = (FaroShuffleHandle<K, ?, C>) handle;
         SparkEnv env = SparkEnv.get();
@@ -93,7 +83,8 @@ public final class FaroShuffleManager extends SortShuffleManager {
         boolean batch = !new Settings(conf).served()
                 && SortShuffleManager.canUseBatchFetch(startPartition, endPartition, context);
         Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks;
-        if (own.dependency().isShuffleMergeFinalizedMarked()) {
+        // Streams cannot be read one after another as one, so merged blocks of them are not used.
+        if (own.separateRecords() && own.dependency().isShuffleMergeFinalizedMarked()) {
             MapSizesByExecutorId merged = tracker.getPushBasedShuffleMapSizesByExecutorId(
                     handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition);
             blocks = merged.iter();
@@ -107,8 +98,8 @@ public final class FaroShuffleManager extends SortShuffleManager {
             blocks = tracker.getMapSizesByExecutorId(
                     handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition);
         }
-        return new BlockStoreShuffleReader<>(own, blocks, context, metrics, new FragmentStreams(env),
-                env.blockManager(), tracker, batch);
+        return new BlockStoreShuffleReader<>(own, blocks, context, metrics,
+                new FragmentStreams(env, !own.separateRecords()), env.blockManager(), tracker, batch);
     }
 
     @Override

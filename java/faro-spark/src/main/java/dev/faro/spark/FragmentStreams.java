@@ -13,14 +13,22 @@ import org.apache.spark.storage.ShuffleBlockId;
  */
 final class FragmentStreams extends SerializerManager {
     private final String application;
+    private final boolean compressed;
 
-    FragmentStreams(SparkEnv env) {
+    /** @param compressed whether the payloads of a block are a stream that Spark has compressed, if its settings say so */
+    FragmentStreams(SparkEnv env, boolean compressed) {
         super(env.serializer(), env.conf());
         this.application = env.conf().getAppId();
+        this.compressed = compressed;
     }
 
     @Override
     public InputStream wrapStream(BlockId id, InputStream stream) {
+        InputStream payloads = payloads(id, stream);
+        return compressed ? super.wrapStream(id, payloads) : payloads;
+    }
+
+    private InputStream payloads(BlockId id, InputStream stream) {
         if (id instanceof ShuffleBlockId block) {
             return new FragmentPayloads(stream, application, block.shuffleId(), block.mapId(), block.reduceId(), 1);
         } else if (id instanceof ShuffleBlockBatchId batch) {

@@ -54,7 +54,7 @@ final class MergedShuffleReader<K, C> implements ShuffleReader<K, C> {
         this.deliveries = deliveries;
         this.context = context;
         this.metrics = metrics;
-        this.streams = new MergedStreams(new FragmentStreams(env), env.conf().getAppId(), deliveries, metrics);
+        this.streams = new MergedStreams(new FragmentStreams(env, false), env.conf().getAppId(), deliveries, metrics);
     }
 
     @Override

@@ -10,17 +10,23 @@ import org.apache.spark.SparkConf;
  * @param codec of the blocks: none unless {@code spark.shuffle.compress}; else Zstandard if
  *     {@code spark.io.compression.codec} is that, and LZ4 for all others
  * @param level of Zstandard, from {@code spark.io.compression.zstd.level}
+ * @param compression of streams that Spark makes: a name of its codecs, or none
  * @param bufferSize the most memory for records of one task, in bytes, from {@code spark.shuffle.faro.bufferSize}
  * @param served whether Spark's external shuffle service serves the outputs, from {@code spark.shuffle.service.enabled}
  */
-record Settings(Codec codec, int level, long bufferSize, boolean served) {
+record Settings(Codec codec, int level, String compression, long bufferSize, boolean served) {
     static final String BUFFER_SIZE = "spark.shuffle.faro.bufferSize";
     /** The largest sort buffer of a writer, in bytes. */
     private static final long MOST_BUFFER = 1L << 33;
 
     Settings(SparkConf conf) {
-        this(codec(conf), conf.getInt("spark.io.compression.zstd.level", 1),
+        this(codec(conf), conf.getInt("spark.io.compression.zstd.level", 1), compression(conf),
                 conf.getSizeAsBytes(BUFFER_SIZE, "64m"), conf.getBoolean("spark.shuffle.service.enabled", false));
+    }
+
+    /** What Spark itself compresses streams with. */
+    private static String compression(SparkConf conf) {
+        return conf.getBoolean("spark.shuffle.compress", true) ? conf.get("spark.io.compression.codec", "lz4") : "none";
     }
 
     private static Codec codec(SparkConf conf) {

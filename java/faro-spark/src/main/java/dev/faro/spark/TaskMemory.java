@@ -1,7 +1,7 @@
 package dev.faro.spark;
 
 import dev.faro.MemoryBudget;
-import dev.faro.writer.Writer;
+import java.io.Flushable;
 import java.io.IOException;
 import org.apache.spark.memory.MemoryConsumer;
 import org.apache.spark.memory.MemoryMode;
@@ -13,8 +13,8 @@ import org.apache.spark.memory.TaskMemoryManager;
  */
 final class TaskMemory extends MemoryConsumer implements MemoryBudget {
     private final Thread owner = Thread.currentThread();
-    private Writer writer;
-    /** Whether the writer is in the middle of a call. */
+    private Flushable output;
+    /** Whether its writer is in the middle of a call. */
     private boolean busy;
     private long peak;
     private long spilled;
@@ -23,12 +23,12 @@ final class TaskMemory extends MemoryConsumer implements MemoryBudget {
         super(manager, manager.pageSizeBytes(), MemoryMode.ON_HEAP);
     }
 
-    /** The writer that can be asked to end its region; null once it has ended. */
-    void setWriter(Writer one) {
-        writer = one;
+    /** The output that can be asked to end its region; null once it has ended. */
+    void setOutput(Flushable one) {
+        output = one;
     }
 
-    /** Before and after each call of the writer. */
+    /** Before and after each call of the output. */
     void setBusy(boolean now) {
         busy = now;
     }
@@ -52,11 +52,11 @@ final class TaskMemory extends MemoryConsumer implements MemoryBudget {
     @Override
     public long spill(long size, MemoryConsumer trigger) throws IOException {
         // A writer that asks for itself ends its region when it is refused.
-        if (trigger == this || busy || writer == null || Thread.currentThread() != owner) {
+        if (trigger == this || busy || output == null || Thread.currentThread() != owner) {
             return 0;
         }
         long before = getUsed();
-        writer.flush();
+        output.flush();
         long freed = before - getUsed();
         spilled += freed;
         return freed;

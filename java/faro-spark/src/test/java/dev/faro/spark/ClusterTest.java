@@ -152,13 +152,15 @@ class ClusterTest {
     }
 
     /** The service sends what executors wrote, even when they have died. */
-    @Test
-    void theShuffleServiceServes() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"Kryo", "Java"})
+    void theShuffleServiceServes(String serializer) throws Exception {
         FileTime begun = FileTime.from(Instant.now());
         int port = freePort();
         Map<String, String> settings = new HashMap<>(Map.of("spark.shuffle.service.enabled", "true",
                 "spark.shuffle.service.port", String.valueOf(port), "spark.task.maxFailures", "8",
                 "spark.shuffle.readHostLocalDisk", "false", "spark.shuffle.compress", "false"));
+        settings.put("spark.serializer", "org.apache.spark.serializer." + serializer + "Serializer");
         SparkConf conf = new SparkConf(false);
         settings.forEach(conf::set);
         ExternalShuffleService service =
@@ -264,8 +266,9 @@ class ClusterTest {
     }
 
     /** The disk of one executor is full: a file that it writes cannot have more than some kilobytes. */
-    @Test
-    void aFullDisk() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"Kryo", "Java"})
+    void aFullDisk(String serializer) throws Exception {
         Path java = Files.createDirectories(folder.resolve("java/bin")).resolve("java");
         String real = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         Path limited = folder.resolve("limited");
@@ -274,7 +277,8 @@ class ClusterTest {
                 + "' \"$@\"\n");
         assertTrue(java.toFile().setExecutable(true));
         Map<String, String> settings = Map.of("spark.executorEnv.JAVA_HOME", folder.resolve("java").toString(),
-                "spark.task.maxFailures", "40", "spark.shuffle.compress", "false");
+                "spark.task.maxFailures", "40", "spark.shuffle.compress", "false",
+                "spark.serializer", "org.apache.spark.serializer." + serializer + "Serializer");
         try (TestSession session = start(settings)) {
             AtomicLong failed = new AtomicLong();
             session.rdds().sc().addSparkListener(new SparkListener() {

@@ -13,7 +13,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -112,27 +114,49 @@ class JobsTest {
         }
     }
 
-    private static void check(TestSession.Output output) throws Exception {
+    private static void check(TestSession.Output output, String... more) throws Exception {
         try (Reader reader = output.open()) {
             Check.check(reader, CheckLevel.DECODE);
             Map<String, String> properties = new TreeMap<>(reader.footer().properties());
-            assertEquals(List.of("faro.spark.application", "faro.spark.map", "faro.spark.shuffle", "faro.spark.task"),
-                    List.copyOf(properties.keySet()));
+            Set<String> names = new TreeSet<>(List.of(more));
+            names.addAll(List.of("faro.spark.application", "faro.spark.map", "faro.spark.shuffle", "faro.spark.task"));
+            assertEquals(names, properties.keySet());
             assertEquals("shuffle_" + properties.get("faro.spark.shuffle") + "_" + properties.get("faro.spark.task")
                     + "_0.data", output.data().getFileName().toString());
         }
     }
 
-    /** Java's serializer cannot be relocated: such a shuffle is Spark's own. */
-    @Test
-    void javaSerializer() {
-        Map<String, String> settings = Map.of("spark.serializer", "org.apache.spark.serializer.JavaSerializer");
-        Function<TestSession, Object> job = session -> sorted(pairs(session).map(pair -> List.of(pair._1, pair._2))
-                .mapToPair(pair -> new Tuple2<>(pair, 1)).groupByKey(3).mapValues(JobsTest::inOrder));
+    private static final Map<String, String> JAVA =
+            Map.of("spark.serializer", "org.apache.spark.serializer.JavaSerializer");
+
+    /** Java's serializer, which is Spark's default for RDDs, does not relocate records: a partition is a stream. */
+    @ParameterizedTest
+    @EnumSource(value = Job.class, mode = EnumSource.Mode.EXCLUDE, names = {"MOST_PARTITIONS", "TINY_BLOCKS"})
+    void javaSerializer(Job job) throws Exception {
+        Object expected = TestSession.expected(folder, JAVA, job.run::apply);
+        try (TestSession session = TestSession.faro(folder, JAVA)) {
+            assertEquals(expected, job.run.apply(session));
+            List<TestSession.Output> outputs = session.outputs();
+            assertFalse(outputs.isEmpty(), "no output is a Faro file");
+            for (TestSession.Output output : outputs) {
+                check(output, "faro.spark.compression");
+            }
+        }
+    }
+
+    /** Spark's sorter spills, and a partition's stream is still one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"lz4", "zstd", "snappy", "none"})
+    void streamsOfASorterThatSpills(String codec) {
+        Map<String, String> settings = new TreeMap<>(JAVA);
+        settings.put("spark.shuffle.compress", String.valueOf(!codec.equals("none")));
+        settings.put("spark.io.compression.codec", codec.equals("none") ? "lz4" : codec);
+        settings.put("spark.shuffle.spill.numElementsForceSpillThreshold", "700");
+        settings.put(Settings.BUFFER_SIZE, "16k");
+        Function<TestSession, Object> job = session -> sorted(pairs(session).groupByKey(40).mapValues(JobsTest::inOrder));
         Object expected = TestSession.expected(folder, settings, job);
         try (TestSession session = TestSession.faro(folder, settings)) {
             assertEquals(expected, job.apply(session));
-            assertEquals(List.of(), session.outputs());
         }
     }
 

@@ -12,13 +12,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.apache.spark.HashPartitioner;
 import org.apache.spark.network.shuffle.RemoteBlockPushResolver;
+import org.apache.spark.rdd.RDD;
+import org.apache.spark.rdd.ShuffledRDD;
+import org.apache.spark.serializer.JavaSerializer;
 import org.apache.spark.sql.Row;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import scala.Tuple2;
+import scala.reflect.ClassTag;
+import scala.reflect.ClassTag$;
 
 /** Push-based shuffle: real jobs whose blocks were pushed, merged and read as chunks. */
 @Timeout(300)
@@ -76,6 +83,27 @@ class PushTest {
         List<String> sorted = new ArrayList<>(rows);
         Collections.sort(sorted);
         return sorted;
+    }
+
+    /** One shuffle of the application has Java's serializer, whose streams cannot be read as one. */
+    @Test
+    void streamsComeFromTheMapTasks() throws Exception {
+        Map<String, String> settings = Map.of("spark.shuffle.manager", FaroShuffleManager.class.getName());
+        List<Integer> numbers = IntStream.range(0, 60_000).boxed().collect(Collectors.toList());
+        try (PushCluster cluster = new PushCluster(folder, Service.FARO::start);
+                TestSession session = cluster.start(folder, settings)) {
+            PushCluster.Reads reads = new PushCluster.Reads();
+            session.rdds().sc().addSparkListener(reads);
+            ClassTag<Integer> tag = ClassTag$.MODULE$.apply(Integer.class);
+            RDD<Tuple2<Integer, Integer>> pairs = session.rdds().parallelize(numbers, 12)
+                    .mapToPair(number -> new Tuple2<>(number, number)).rdd();
+            RDD<Tuple2<Integer, Integer>> shuffled = new ShuffledRDD<>(pairs, new HashPartitioner(5), tag, tag, tag)
+                    .setSerializer(new JavaSerializer(session.rdds().getConf()));
+            List<Integer> keys = shuffled.toJavaRDD().map(Tuple2::_1).collect();
+            assertEquals(numbers, keys.stream().sorted().collect(Collectors.toList()));
+            session.rdds().sc().listenerBus().waitUntilEmpty();
+            assertEquals(0, reads.mergedBlocks() + reads.failedTasks(), reads.toString());
+        }
     }
 
     @ParameterizedTest

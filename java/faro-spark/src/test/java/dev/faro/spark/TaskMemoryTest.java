@@ -53,7 +53,7 @@ class TaskMemoryTest {
     private Writer writer() throws Exception {
         Writer writer = Writer.create(folder.resolve("x"),
                 new WriterOptions(4).framing(Framing.OPAQUE).memoryBudget(memory).bufferSize(64 << 20));
-        memory.setWriter(writer);
+        memory.setOutput(writer::flush);
         return writer;
     }
 
@@ -66,7 +66,7 @@ class TaskMemoryTest {
     }
 
     private long finish(Writer writer) throws Exception {
-        memory.setWriter(null);
+        memory.setOutput(null);
         writer.finish();
         writer.close();
         long bytes = 0;
