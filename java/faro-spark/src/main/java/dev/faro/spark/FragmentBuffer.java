@@ -14,9 +14,16 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.buffer.NioManagedBuffer;
 
 /** Fragments of an output, or of a chunk of a merged file, which are made while they are read. */
 final class FragmentBuffer extends ManagedBuffer {
+    /**
+     * The largest fragment that is read when it is asked for, in bytes. It costs less than opening its output once more. A
+     * reduce task asks for one from each map task, before it reads any.
+     */
+    private static final int MOST_AT_ONCE = 2 << 10;
+
     private final OpenOutputs outputs;
     private final File data;
     private final File index;
@@ -38,11 +45,16 @@ final class FragmentBuffer extends ManagedBuffer {
         this.size = size;
     }
 
-    /** The blocks of some partitions of an output. */
-    static FragmentBuffer of(OpenOutputs outputs, File data, File index, int from, int to) {
+    /** The blocks of some partitions of an output. Those of a small one are read at once. */
+    static ManagedBuffer of(OpenOutputs outputs, File data, File index, int from, int to) {
         try (OpenOutputs.Lease output = outputs.open(data, index)) {
-            return new FragmentBuffer(outputs, data, index, reader -> Fragments.stream(reader, from, to),
-                    size(output.reader(), from, to));
+            long size = size(output.reader(), from, to);
+            if (size > MOST_AT_ONCE) {
+                return new FragmentBuffer(outputs, data, index, reader -> Fragments.stream(reader, from, to), size);
+            }
+            try (InputStream fragment = Fragments.stream(output.reader(), from, to)) {
+                return new NioManagedBuffer(ByteBuffer.wrap(fragment.readNBytes((int) size)));
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -83,7 +83,8 @@ public final class OpenOutputs implements Closeable {
         // Files are opened and read without the lock, so that one slow disk does not hold up the others.
         Lease known = take(index, null);
         if (known != null) {
-            if (known.data.isCurrent() && known.index.isCurrent()) {
+            // What is in memory of the index has passed its checks, whatever became of the file since.
+            if (known.data.isCurrent()) {
                 return known;
             }
             drop(known);
