@@ -31,6 +31,7 @@ LIMITS = (
     "memcpy",
     "plain-file",
     "flink-sort",
+    "spark-push",
     "spark-sort",
 )
 """The limits of subjects: the first of these that the same case has, in the same language if possible. The limit of a

@@ -152,6 +152,21 @@ def spark_jobs(sizes: Sizes) -> Iterator[Step]:
         yield Step("spark-jobs", (call,), 1 if partitions == 1_000 else sizes.turns)
 
 
+PUSHED_JOBS = (("repartition", 64), ("tiny-blocks", 300), ("tiny-blocks", 2_000))
+"""Jobs on a cluster with shuffle services, with the partitions of their shuffles."""
+
+
+def spark_push(sizes: Sizes) -> Iterator[Step]:
+    """Jobs with and without push, each with Faro's shuffle and with Spark's own."""
+    for job, partitions in PUSHED_JOBS:
+        if partitions == 2_000 and not sizes.growth:
+            # Four million blocks take minutes in each run.
+            continue
+        cell = (("job", job), ("partitions", partitions), ("codec", "lz4"))
+        repetitions = 1 if partitions == 2_000 else sizes.alone
+        yield Step("spark-push", (Call("java", "spark-push", cell, repetitions, sizes.plain_mib),), 1)
+
+
 REPETITIONS = {"tiny-outputs": 15}
 """For parts in which the program's own number is too small: a pass may be disturbed for a second."""
 
@@ -215,7 +230,14 @@ def _has(call: Call, cell: Mapping[str, str]) -> bool:
     return all(found.get(key) == value for key, value in cell.items())
 
 
-GRIDS = {"write": write, "read": read, "python": python, "flink-jobs": flink_jobs, "spark-jobs": spark_jobs}
+GRIDS = {
+    "write": write,
+    "read": read,
+    "python": python,
+    "flink-jobs": flink_jobs,
+    "spark-jobs": spark_jobs,
+    "spark-push": spark_push,
+}
 SINGLE = {
     "broadcast": ("rust",),
     "index": ("rust",),

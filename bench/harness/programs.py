@@ -21,6 +21,7 @@ JAVA = REPOSITORY / "java/benchmarks/run"
 JOBS = {
     "flink-jobs": REPOSITORY / "java/faro-flink/bench",
     "spark-jobs": REPOSITORY / "java/faro-spark/bench",
+    "spark-push": REPOSITORY / "java/faro-spark/bench",
 }
 """The programs of the parts in which whole jobs run."""
 

@@ -25,6 +25,7 @@ TITLES = {
     "growth": "Cost as work grows",
     "flink-jobs": "Jobs of Flink",
     "spark-jobs": "Jobs of Spark",
+    "spark-push": "Push-based shuffle of Spark",
 }
 _ROWS = ("partitions", "buffer_mib", "order", "threads")
 _RATIOS: tuple[tuple[Name, Name], ...] = (
@@ -170,16 +171,20 @@ def _figures(lines: list[Line]) -> str:
 JOB_PEERS = {
     "flink-jobs": ("flink-sort", "flink-hash"),
     "spark-jobs": ("spark-sort", "spark-sort-no-checksums"),
+    "spark-push": ("spark-push", "spark-sort"),
 }
 """The engines' own shuffles."""
+JOB_SUBJECTS = {"spark-push": "faro-push"}
+"""What is compared with them, if it is not `faro`."""
 
 
 def _jobs(results: Results, part: str) -> str:
     """The comparison of jobs with Faro's shuffle with those with the engine's."""
     peers = JOB_PEERS[part]
-    head = ["job", "partitions", *(word for peer in peers for word in (f"faro / {peer}", "process by process"))]
+    mine = JOB_SUBJECTS.get(part, "faro")
+    head = ["job", "partitions", *(word for peer in peers for word in (f"{mine} / {peer}", "process by process"))]
     body = []
-    for line in results.select(part, "java", "faro"):
+    for line in results.select(part, "java", mine):
         cells = []
         for name in peers:
             peer = results.peer(line, "java", name)

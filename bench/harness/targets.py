@@ -13,6 +13,7 @@ from harness.lines import Line
 from harness.verdicts import NOT_MEASURED, Cell, Target, Verdict, cells, decide, decide_speeds, figure, short_name
 
 RUST, JAVA, PYTHON = (("rust", "faro"), ("java", "faro"), ("python", "faro"))
+FARO_PUSH, SPARK_PUSH = ("java", "faro-push"), ("java", "spark-push")
 FLINK, FLINK_JOB, SPARK_JOB = ("java", "flink"), ("java", "flink-sort"), ("java", "spark-sort")
 SPARK, COPY = ("java", "spark"), ("rust", "read-crc-write")
 HASH_FILES, RAW_WRITE, CODEC = (("rust", subject) for subject in ("hash-files", "raw-write", "codec"))
@@ -96,15 +97,19 @@ def _many_partitions(results: Results) -> Verdict:
 
 SHUFFLE_BOUND = ("rebalance",)
 """Flink jobs that do little else than shuffle. The others sort their input, which takes longer (results/diary.md)."""
+MOST_READS = 0.1
+"""The reads of a pushed shuffle, as a share of those without push."""
 MOST_WRITTEN = 0.6
 """The bytes that a shuffle with spills writes, as a share of what Spark's does."""
 WIDE = 100
 """The parallelism at which the peak of the heap counts."""
 
 
-def _jobs(part: str, peer: tuple[str, str], least: float, *jobs: str) -> Callable[[Results], Verdict]:
+def _jobs(
+    part: str, peer: tuple[str, str], least: float, *jobs: str, mine: tuple[str, str] = JAVA
+) -> Callable[[Results], Verdict]:
     def decided(results: Results) -> Verdict:
-        found = cells(results, JAVA, peer, part, least)
+        found = cells(results, mine, peer, part, least)
         return decide(one for one in found if not jobs or dict(one.key).get("job") in jobs)
 
     return decided
@@ -118,6 +123,18 @@ def _spills(results: Results) -> Verdict:
             mine, theirs = (float(one.figures["written_bytes"]) for one in (line, peer))
             found.append((mine / theirs, f"{mine / 1e6:,.0f} MB, Spark {theirs / 1e6:,.0f} MB"))
     return (max(found)[0] <= MOST_WRITTEN, max(found)[1]) if found else NOT_MEASURED
+
+
+def _pushed_reads(results: Results) -> Verdict:
+    found = []
+    for line in results.select("spark-push", *FARO_PUSH):
+        peer = results.peer(line, *JAVA)
+        if peer:
+            mine, theirs = (float(one.figures["reads"]) for one in (line, peer))
+            told = f"{mine:,.0f} reads of {float(line.figures['mean_read_bytes']) / 1e3:,.1f} kB, without push"
+            cell = f"in {line.case['job']}, P={line.case['partitions']}"
+            found.append((mine / theirs, f"{told} {theirs:,.0f}, {cell}"))
+    return (max(found)[0] <= MOST_READS, max(found)[1]) if found else NOT_MEASURED
 
 
 def _heap(results: Results) -> Verdict:
@@ -299,4 +316,8 @@ def targets() -> Iterator[Target]:
         _jobs("spark-jobs", SPARK_JOB, 1.15, "sort-spill"),
     )  # fmt: skip
     yield Target("spark-spill-bytes", "A spilling shuffle of Spark writes at most 0.6 of its own", _spills)
+    yield Target(
+        "spark-push", "Spark's jobs with push: 0.97 of its own", _jobs("spark-push", SPARK_PUSH, 0.97, mine=FARO_PUSH)
+    )
+    yield Target("spark-push-reads", "A pushed shuffle of Spark: at most 0.1 of the reads", _pushed_reads)
     yield Target("memory", "Rust's memory beside the sort buffer, measured: at most 16 MiB", _memory)

@@ -231,3 +231,21 @@ def test_jobs_of_spark_are_compared_with_its_own_shuffle() -> None:
 def test_many_partitions_are_held_against_few() -> None:
     assert state(grid(1.0, 1.0), "many-partitions") == "not met"
     assert state([one for one in grid(1.0, 1.0) if one.case["buffer_mib"] == 128], "many-partitions") == "met"
+
+
+def test_pushed_jobs_are_held_against_pushed_jobs() -> None:
+    def measured(seconds: float, reads: int) -> list[Line]:
+        case = {"job": "tiny-blocks", "partitions": 300}
+        return [
+            Line("spark-push", "java", subject, case, (took,), 10**9, figures={"reads": count, "mean_read_bytes": 7000})
+            for subject, took, count in (
+                ("faro-push", seconds, reads), ("spark-push", 1.0, 10), ("faro", 0.1, 1000), ("spark-sort", 0.1, 1000)
+            )
+        ]  # fmt: skip
+
+    good = verdicts(measured(1.02, 100))
+    assert good["spark-push"]["state"] == good["spark-push-reads"]["state"] == "met"
+    bad = verdicts(measured(1.1, 101))
+    assert bad["spark-push"]["state"] == bad["spark-push-reads"]["state"] == "not met"
+    assert bad["spark-push-reads"]["found"] == "101 reads of 7.0 kB, without push 1,000, in tiny-blocks, P=300"
+    assert "| faro-push / spark-push |" in tables(bench(measured(1.0, 1)), [], "c")

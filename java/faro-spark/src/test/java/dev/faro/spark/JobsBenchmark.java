@@ -21,20 +21,19 @@ import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 
 /**
- * The part spark-jobs of the benchmarks: one job with Faro's shuffle, with Spark's own, and with that without checksums,
- * in turns. Each shuffle has a process of its own, so that its compiled code has only seen its own types. While one
- * process runs, all others wait.
+ * The parts spark-jobs and spark-push of the benchmarks: one job with each of some shuffles, in turns. Each shuffle has a
+ * process of its own, so that its compiled code has only seen its own types. While one process runs, all others wait.
  */
 public final class JobsBenchmark {
-    private static final String USAGE = "spark-jobs --out FILE --dir DIR --case job=NAME [--case partitions=N]"
+    private static final String USAGE = "spark-jobs|spark-push --out FILE --dir DIR --case job=NAME [--case partitions=N]"
             + " [--case codec=none|lz4|zstd] [--repetitions N] [--plain-mib N] [--tables DIR]";
-    private static final List<String> SHUFFLES =
-            List.of(MeasuredProcess.FARO, MeasuredProcess.SPARK, MeasuredProcess.UNCHECKED);
     private static final int END_SECONDS = 10;
     /** The number of runs before the measured ones, in which compilers take most of the time. */
     private static final int UNMEASURED = 4;
+    private static final String PART = "part";
 
     private final Map<String, String> options;
+    private final List<String> shuffles;
     private final BenchmarkJob job;
     private final Path folder;
     private final ObjectMapper mapper = new ObjectMapper();
@@ -43,6 +42,7 @@ public final class JobsBenchmark {
 
     JobsBenchmark(Map<String, String> options) throws IOException {
         this.options = options;
+        shuffles = MeasuredProcess.SHUFFLES.get(options.get(PART));
         job = new BenchmarkJob(options.get("job"), Integer.parseInt(options.getOrDefault("partitions", "256")),
                 options.getOrDefault("codec", "lz4"),
                 Long.parseLong(options.getOrDefault("--plain-mib", "256")),
@@ -63,10 +63,10 @@ public final class JobsBenchmark {
     }
 
     private static Map<String, String> parse(String[] args) {
-        if (args.length % 2 == 0 || !args[0].equals("spark-jobs")) {
+        if (args.length % 2 == 0 || !MeasuredProcess.SHUFFLES.containsKey(args[0])) {
             return null;
         }
-        Map<String, String> options = new HashMap<>();
+        Map<String, String> options = new HashMap<>(Map.of(PART, args[0]));
         for (int i = 1; i < args.length; i += 2) {
             String[] pair = args[i].equals("--case") ? args[i + 1].split("=", 2) : new String[] {args[i], args[i + 1]};
             options.put(pair[0], pair[pair.length - 1]);
@@ -80,11 +80,12 @@ public final class JobsBenchmark {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(memory);
         command.addAll(TestHome.options());
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), MeasuredProcess.class.getName(), shuffle,
-                files.toString(), mapper.writeValueAsString(job)));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), MeasuredProcess.class.getName(), options.get(PART),
+                shuffle, files.toString(), mapper.writeValueAsString(job)));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().put("SPARK_LOCAL_DIRS", files.resolve("local").toString());
         builder.environment().put("SPARK_LOCAL_IP", "127.0.0.1");
+        builder.environment().put("SPARK_HOME", files.resolve("home").toString());
         synchronized (this) {
             Process process = builder.start();
             processes.put(shuffle, process);
@@ -110,14 +111,15 @@ public final class JobsBenchmark {
 
     /** Measures; {@code memory} has options of the virtual machines. */
     void run(List<String> memory) throws IOException {
-        for (String shuffle : SHUFFLES) {
+        for (String shuffle : shuffles) {
             start(shuffle, memory);
         }
         int repetitions = Integer.parseInt(options.getOrDefault("--repetitions", "6"));
         Map<String, List<MeasuredProcess.Taken>> taken = new HashMap<>();
-        List<String> turns = new ArrayList<>(SHUFFLES);
+        List<String> turns = new ArrayList<>(shuffles);
         String expected = null;
-        for (int i = -UNMEASURED; i < repetitions; i++) {
+        int unmeasured = Math.min(UNMEASURED, repetitions);
+        for (int i = -unmeasured; i < repetitions; i++) {
             // In a fixed order, each shuffle would always run with the leftover work of the same other one.
             Collections.shuffle(turns);
             for (String shuffle : turns) {
@@ -131,7 +133,7 @@ public final class JobsBenchmark {
                 }
             }
         }
-        for (String shuffle : SHUFFLES) {
+        for (String shuffle : shuffles) {
             Files.writeString(Path.of(options.get("--out")), line(shuffle, taken.get(shuffle)) + "\n",
                     StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         }
@@ -139,7 +141,7 @@ public final class JobsBenchmark {
 
     private String line(String subject, List<MeasuredProcess.Taken> all) throws IOException {
         ObjectNode line = mapper.createObjectNode()
-                .put("part", "spark-jobs").put("language", "java").put("subject", subject);
+                .put(PART, options.get(PART)).put("language", "java").put("subject", subject);
         line.putObject("case").put("job", job.job()).put("partitions", job.partitions()).put("codec", job.codec());
         ArrayNode seconds = line.putArray("seconds");
         all.forEach(taken -> seconds.add(taken.nanos() / 1e9));
@@ -149,7 +151,10 @@ public final class JobsBenchmark {
         line.putObject("figures")
                 .put("cpu_seconds", median(all, MeasuredProcess.Taken::cpuNanos) / 1e9)
                 .put("written_bytes", median(all, MeasuredProcess.Taken::writtenBytes))
-                .put("peak_heap_bytes", median(all, MeasuredProcess.Taken::peakHeap));
+                .put("peak_heap_bytes", median(all, MeasuredProcess.Taken::peakHeap))
+                .put("peak_memory_bytes", median(all, MeasuredProcess.Taken::peakMemory))
+                .put("reads", median(all, MeasuredProcess.Taken::reads))
+                .put("mean_read_bytes", median(all, taken -> taken.readBytes() / Math.max(1, taken.reads())));
         return mapper.writeValueAsString(line);
     }
 

@@ -24,13 +24,7 @@ class JobsBenchmarkTest {
     @Test
     void shufflesAreThoseOfTheirNames() throws Exception {
         Path out = folder.resolve("lines");
-        JobsBenchmark benchmark = new JobsBenchmark(Map.of("--out", out.toString(), "--dir", folder.toString(), "job",
-                "sort", "partitions", "3", "codec", "none", "--plain-mib", "" + PLAIN_MIB, "--repetitions", "1"));
-        try {
-            benchmark.run(List.of("-Xmx700m"));
-        } finally {
-            benchmark.end();
-        }
+        run(out, "spark-jobs", "sort", 3);
         try (Stream<Path> left = Files.list(folder)) {
             assertEquals(List.of(out), left.toList());
         }
@@ -43,5 +37,31 @@ class JobsBenchmarkTest {
         }
         // Data and index of four map tasks; Spark's checksums are files of their own.
         assertEquals(Map.of("faro", 8, "spark-sort", 12, "spark-sort-no-checksums", 8), files);
+    }
+
+    private void run(Path out, String part, String job, int partitions) throws Exception {
+        JobsBenchmark benchmark = new JobsBenchmark(Map.of("part", part, "--out", out.toString(), "--dir",
+                folder.toString(), "job", job, "partitions", "" + partitions, "codec", "none", "--plain-mib",
+                "" + PLAIN_MIB, "--repetitions", "1"));
+        try {
+            benchmark.run(List.of("-Xmx700m"));
+        } finally {
+            benchmark.end();
+        }
+    }
+
+    /** With push, most blocks come in chunks. */
+    @Test
+    void pushedShufflesHaveFewReads() throws Exception {
+        Path out = folder.resolve("lines");
+        run(out, "spark-push", "tiny-blocks", 30);
+        Map<String, Integer> reads = new HashMap<>();
+        for (String line : Files.readAllLines(out)) {
+            JsonNode node = new ObjectMapper().readTree(line);
+            reads.put(node.get("subject").asText(), node.get("figures").get("reads").asInt());
+        }
+        assertEquals(900, reads.get("faro"));
+        assertEquals(900, reads.get("spark-sort"));
+        assertTrue(reads.get("faro-push") < 300 && reads.get("spark-push") < 300, reads.toString());
     }
 }

@@ -97,6 +97,7 @@ final class PushCluster implements AutoCloseable {
         private long remoteChunks;
         private long mergedBlocks;
         private long blocks;
+        private long bytes;
         private long fallbacks;
         private long damagedChunks;
         private long failedTasks;
@@ -113,6 +114,7 @@ final class PushCluster implements AutoCloseable {
                 remoteChunks += read.remoteMergedChunksFetched();
                 mergedBlocks += read.localMergedBlocksFetched() + read.remoteMergedBlocksFetched();
                 blocks += read.localBlocksFetched() + read.remoteBlocksFetched();
+                bytes += read.localBytesRead() + read.remoteBytesRead();
                 fallbacks += read.mergedFetchFallbackCount();
                 damagedChunks += read.corruptMergedBlockChunks();
             }
@@ -139,6 +141,16 @@ final class PushCluster implements AutoCloseable {
 
         synchronized long blocks() {
             return blocks;
+        }
+
+        /** Chunks, and blocks that were not in one. */
+        synchronized long reads() {
+            return localChunks + remoteChunks + blocks - mergedBlocks;
+        }
+
+        /** What all reads have got. */
+        synchronized long bytes() {
+            return bytes;
         }
 
         synchronized long fallbacks() {
