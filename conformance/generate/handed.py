@@ -46,6 +46,51 @@ def given(cat: Catalog) -> None:
             put(cat, f"wrt-8-{name}-{layout}", clause, title, {**base, "layout": layout, **more}, [*calls, FINISH])
 
 
+def given_sequences(cat: Catalog) -> None:
+    """WRT-8: sequences of the caller, with the option selective."""
+    shared = {"shared": "all"}
+    last = (1 << 32) - 2
+
+    def at(number: int) -> Call:
+        return {"sequence": number}
+
+    rows: list[tuple[str, str, Call, list[Call]]] = [
+        ("own", "gaps between own blocks: at first, inside an extent, between regions", {}, [
+            region(at(7), block(2, "seven", records=1), block(2, "eight", records=1), at(20), block(2, "twenty"), block(3, "zero")),
+            region(block(1, "zero"), block(2, "twenty-one"), at(3), block(3, "three"))]),
+        ("shared", "gaps between shared blocks", {}, [
+            region(block(0, "own"), shared, at(2), block(None, "two"), block(None, "three"), {"shared": [1, 2]}, at(9), block(None, "nine")),
+            region({"shared": [0, 3]}, block(None, "ten"))]),
+        ("before-shared", "a number that was wanted before shared is for the block after it", {}, [region(block(0, "own"), at(5), shared, block(None, "five"))]),
+        ("sparse", "gaps in sparse regions", {"partition_count": 10}, [region(at(1), block(7, "one")), region(at(4), block(7, "four"))]),
+        ("records", "records go on after the last block", {}, [write(1, "zero"), region(at(5), block(1, "five")), write(1, "six"), to_all("zero")]),
+        ("no-gap", "a wanted sequence that is the next one", {}, [region(at(0), block(0, "zero"), at(1), block(0, "one"))]),
+        ("again", "the number that was wanted last counts", {}, [region(at(9), at(4), block(0, "four"))]),
+        ("forgotten", "a number without a block after it is forgotten", {}, [region(block(0, "zero"), at(9)), region(block(0, "one"))]),
+        ("given-up", "a region that is given up takes its sequences with it", {}, [
+            region(at(5), block(2, "five"), block(0, "out of order")),
+            region(shared, at(5), block(None, "five"), block(1, "after shared")), region(block(2, "zero"), shared, block(None, "zero"))]),
+        ("empty", "records only: nothing has a gap", {}, [write(2, "a record"), to_all("another")]),
+        ("descends", "sequences that do not ascend are refused", {}, [
+            region(at(5), block(2, "five")), region(at(5), block(2, "five again")), region(at(0), block(2, "before")),
+            region(block(2, "six"), at(6), block(2, "six again")), region(shared, at(3), block(None, "three"), shared, at(3), block(None, "again")),
+            region(block(2, "six"), shared, block(None, "zero"))]),
+        ("largest", "the largest sequence, and those that are refused", {}, [
+            region(at(last + 1), block(0, "above")), region(at(-1), block(0, "below")), region(at(last), block(0, "largest"), block(1, "zero"))]),
+    ]  # fmt: skip
+    for name, title, more, calls in rows:
+        for layout in ("paired", "single"):
+            options: Call = {"partition_count": 4, "framing": "opaque", "selective": True, "layout": layout, **more}
+            put(cat, f"wrt-8-sequence-{name}-{layout}", "WRT-8 BLK-3 REG-9", title, options, [*calls, FINISH])
+    plain: Call = {"partition_count": 4, "framing": "opaque"}
+    put(cat, "wrt-8-sequence-not-selective", "WRT-8", "without the option, sequence is refused", plain,
+        [region(at(0), block(0, "zero")), region(block(0, "zero")), FINISH])  # fmt: skip
+    put(cat, "wrt-8-sequence-none-left", "WRT-8 WRT-6", "no sequence is left for a block", {**plain, "selective": True},
+        [region(at(last), block(0, "largest")), region(block(0, "one more")), write(1, "after a failure"), FINISH])  # fmt: skip
+    put(cat, "wrt-8-sequence-none-left-for-records", "WRT-8 WRT-6", "no sequence is left for a record",
+        {**plain, "selective": True}, [region(at(last), block(0, "largest")), write(0, "one more"), {"call": "flush"}, FINISH])  # fmt: skip
+
+
 def given_events(cat: Catalog) -> None:
     """WRT-8: the `records` of an event's block are not counted."""
     shared = {"shared": "all"}
@@ -97,4 +142,5 @@ def compressed(cat: Catalog) -> None:
 def add(cat: Catalog) -> None:
     """All of them."""
     given(cat)
+    given_sequences(cat)
     compressed(cat)

@@ -74,6 +74,8 @@ def variants() -> list[tuple[str, str, str, Callable[[], Output]]]:
             Region({0: [replace(text("d"), sequence=12)]}), reader_features=1)),
         ("selective-broadcast", "REG-9 CAN-3", "a region without slots, which has no first_block",
          of(9, Region(shared=[Shared([text("to all")])]), reader_features=1)),
+        ("selective-broadcast-empty", "REG-9", "a region without slots, whose first_block is empty",
+         of(9, Region(shared=[Shared([text("to all")])], change=lambda fields: fields.update(first_block=[])), reader_features=1)),
         ("selective-shared", "REG-9 PRT-4", "shared sequences with gaps",
          of(3, Region({1: [text("own")]}, [Shared([replace(text("a"), sequence=2), replace(text("b"), sequence=7)])]), reader_features=1)),
         ("empty-records", "FRM-2", "records without bytes", of(2, Region({0: [text("", "", ""), text("")]}))),

@@ -136,7 +136,7 @@ class _Maker:
             fields["shared"] = shared
         if region.runs is not None:
             fields["runs"] = region.runs
-        if output.header.reader_features & 1:
+        if output.header.reader_features & 1 and names:
             fields["first_block"] = [firsts[p] if region.own.get(p) else 0 for p in names]
         if region.change is not None:
             region.change(fields)

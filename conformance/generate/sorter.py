@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import prng
@@ -13,6 +13,10 @@ from .trained import DICTIONARIES, WORDS
 
 FRAMINGS = {"opaque": OPAQUE, "records": RECORDS, "arrow": ARROW}
 CODECS = {"none": 0, "lz4": LZ4, "zstd": ZSTD}
+SELECTIVE = 1
+"""VER-3."""
+LAST_SEQUENCE = (1 << 32) - 2
+"""WRT-8."""
 Members = frozenset[int] | None  # None: all partitions
 
 
@@ -61,13 +65,14 @@ class Sorter:
             partition_count=options["partition_count"], first_partition=get("first_partition", 0),
             framing=FRAMINGS[get("framing", "records")], producer=int(get("producer", "0")),
             attempt=int(get("attempt", "0")), file_id=bytes.fromhex(options["file_id"]),
-            reader_features=DICTIONARIES if get("dictionaries", False) else 0,
+            reader_features=DICTIONARIES * get("dictionaries", False) + SELECTIVE * get("selective", False),
         )  # fmt: skip
         self.output = Output(header, paired=get("layout", "paired") == "paired", schema=schema,
                              statistics=get("statistics", True), created_by=get("created_by"))  # fmt: skip
         self.single_below = get("single_below", 0)
         self.is_decided = not self.single_below
         self.first, self.count = header.first_partition, header.partition_count
+        self.next = dict[int | None, int]()  # sequences of streams: partitions, None for shared blocks
         self.open = _Open()
         self.state = "open"
         self.dictionaries = list[bytes]()
@@ -78,10 +83,10 @@ class Sorter:
         """One call of the protocol, or `RefusedError`."""
         name = call["call"]
         if name == "abort":
-            self.state = "aborted" if self.state == "open" else self.state
+            self.state = self.state if self.state == "finished" else "aborted"
             return
         if self.state != "open":
-            raise RefusedError("invalid-argument")
+            raise RefusedError("limit-exceeded" if self.state == "failed" else "invalid-argument")
         if name == "many":
             for partition, payload in prng.many(call):
                 self.record([partition], payload, KIND_DATA)
@@ -170,7 +175,20 @@ class Sorter:
             if blocks := self.cut(records):
                 region.shared.append(Shared(blocks, None if members is None else sorted(members)))
             self.count_opaque(None if members is None else sorted(members), records)
+        for partition, blocks in region.own.items():
+            region.own[partition] = [self.numbered(self.next, partition, block) for block in blocks]
+        for extent in region.shared:
+            extent.blocks = [self.numbered(self.next, None, block) for block in extent.blocks]
         self.commit(region, wrapped=False)
+
+    def numbered(self, streams: dict[int | None, int], stream: int | None, block: Block) -> Block:
+        """The block with the next sequence of its stream, BLK-3."""
+        sequence = streams.get(stream, 0)
+        if sequence > LAST_SEQUENCE:
+            self.state = "failed"
+            raise RefusedError("limit-exceeded")
+        streams[stream] = sequence + 1
+        return replace(block, sequence=sequence)
 
     def decide(self, paired: bool) -> None:
         """Decides the layout, if nothing did before: WRT-13."""
@@ -246,7 +264,13 @@ class Sorter:
         """The region writer, WRT-8."""
         region, last, wrapped = Region(rotation=self.rotation), None, False
         shared: Shared | None = None
+        streams, wanted = dict(self.next), None
         for call in calls:
+            if "sequence" in call:
+                wanted = call["sequence"]
+                if not self.output.header.reader_features & SELECTIVE or not 0 <= wanted <= LAST_SEQUENCE:
+                    raise RefusedError("invalid-argument")
+                continue
             if "shared" in call:
                 members = self.members(None if call["shared"] == "all" else call["shared"])
                 shared = Shared([], None if members is None else sorted(members))
@@ -256,7 +280,8 @@ class Sorter:
             if shared is not None:
                 if "partition" in call:
                     raise RefusedError("invalid-argument")
-                shared.blocks.append(block)
+                shared.blocks.append(self.given_sequence(streams, None, block, wanted))
+                wanted = None
                 continue
             if "partition" not in call:
                 raise RefusedError("invalid-argument")
@@ -264,11 +289,24 @@ class Sorter:
             self.members([partition])
             if last is not None and self.slot(partition) < self.slot(last):
                 raise RefusedError("invalid-argument")
+            block = self.given_sequence(streams, partition, block, wanted)
+            wanted = None
             wrapped = wrapped or (last is not None and partition < last)
             last = partition
             region.own.setdefault(partition, []).append(block)
         region.shared = [extent for extent in region.shared if extent.blocks]
+        self.next = streams
         self.commit(region, wrapped)
+
+    def given_sequence(
+        self, streams: dict[int | None, int], stream: int | None, block: Block, wanted: int | None
+    ) -> Block:
+        """The block of the region writer with the wanted sequence, or the next one of its stream."""
+        if wanted is not None:
+            if wanted < streams.get(stream, 0):
+                raise RefusedError("invalid-argument")
+            streams[stream] = wanted
+        return self.numbered(streams, stream, block)
 
     def given_block(self, call: dict[str, Any]) -> Block:
         """A block of the region writer, checked by WRT-9."""

@@ -182,6 +182,8 @@ def region(writer: Writer, call: Json) -> None:
             kind, records, partition = block.get("kind", 0), block.get("records", 0), block.get("partition")
             if "shared" in block:
                 out.shared(None if block["shared"] == "all" else block["shared"])
+            elif "sequence" in block:
+                out.sequence(block["sequence"])
             elif "stored" in block:
                 stored = payload(block["stored"])
                 number = block.get("dictionary", 0)

@@ -19,6 +19,7 @@ class _Script:
         self.first = rng.choice([0, 0, 7])
         self.framing = rng.choice(["opaque", "records", "arrow"])
         self.options = self._options()
+        self.reached: dict[int, int] = {}
         # A writer that trains dictionaries may number them in any way.
         self.trains = self.options.get("dictionaries", False) and self.options.get("codec") == "zstd"
 
@@ -44,6 +45,8 @@ class _Script:
                 options["level"] = rng.choice([1, 3, 9])
         if rng.random() < 0.35:
             options["dictionaries"] = rng.random() < 0.9
+        if rng.random() < 0.25:
+            options["selective"] = rng.random() < 0.9
         if rng.random() < 0.1:
             options["durability"] = rng.choice(["none", "commit"])
         if self.framing == "arrow":
@@ -112,7 +115,22 @@ class _Script:
             members = "all" if rng.random() < 0.5 else [self.partition() for _ in range(rng.randrange(5))]
             blocks.append({"shared": members})
             blocks += [self.block() for _ in range(rng.randrange(3))]
-        return blocks
+        return self.with_sequences(blocks) if "selective" in self.options else blocks
+
+    def with_sequences(self, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The blocks with wanted sequences before some of them, most of which ascend."""
+        rng = self.rng
+        wanted: list[dict[str, Any]] = []
+        for block in blocks:
+            if rng.random() < 0.3:
+                stream = block.get("partition", -1)
+                self.reached[stream] = self.reached.get(stream, 0) + rng.randrange(1, 20)
+                usual = rng.random() < 0.95
+                wanted.append(
+                    {"sequence": self.reached[stream] if usual else rng.choice([-1, 0, (1 << 32) - 2, 1 << 32])}
+                )
+            wanted.append(block)
+        return wanted
 
     def many(self) -> Call:
         rng = self.rng

@@ -119,5 +119,7 @@ class CallsOfRegion:
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End it."""
+        """End it. An error other than a refusal makes the writer fail, as in any other call (WRT-6)."""
+        if isinstance(fault, FaroError) and fault.code != ErrorCode.INVALID_ARGUMENT:
+            self._calls.fail(fault)
         self._calls.end(fault)

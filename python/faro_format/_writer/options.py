@@ -11,7 +11,15 @@ from typing import Generic, Literal, TypeVar
 from faro_format._arguments import choice, flag, integer, shown, text
 from faro_format._block.encapsulation import encapsulation_fault
 from faro_format._bytes.buffers import as_bytes
-from faro_format._bytes.header import DICTIONARIES, FRAMING_ARROW, MAX_PARTITIONS, FileHeader, FileKind, Framing
+from faro_format._bytes.header import (
+    DICTIONARIES,
+    FRAMING_ARROW,
+    MAX_PARTITIONS,
+    SELECTIVE,
+    FileHeader,
+    FileKind,
+    Framing,
+)
 from faro_format._codec import Codec
 from faro_format._error import invalid
 from faro_format._storage.names import Layout
@@ -86,6 +94,9 @@ class WriterOptions:
     ordered: bool = True
     """Whether each partition keeps the order of calls (SRT-4)."""
     rotation: int = 0
+    selective: bool = False
+    """Whether the file has the reader feature ``selective``: :meth:`faro_format.RegionWriter.sequence` may leave gaps,
+    for blocks that were consumed and need not be stored (BLK-3)."""
     statistics: bool = True
     created_by: str | None = None
     durability: Durability = "none"
@@ -119,7 +130,7 @@ class WriterOptions:
         self._integer("rotation", 0, self.partition_count - 1)
         self._integer("max_plain_size", 1, 2**32 - 1)
         self._integer("single_below", 0, 2**33)
-        for name in ("dictionaries", "ordered", "statistics", "follow", "overwrite", "timed"):
+        for name in ("dictionaries", "ordered", "selective", "statistics", "follow", "overwrite", "timed"):
             self._set(name, flag(name, getattr(self, name)))
         for name in ("layout", "follow", "overwrite"):
             if self.single_below and getattr(self, name):
@@ -154,7 +165,7 @@ class WriterOptions:
             producer=self.producer,
             attempt=self.attempt,
             file_id=self.file_id,
-            reader_features=DICTIONARIES if self.dictionaries else 0,
+            reader_features=SELECTIVE * self.selective | DICTIONARIES * self.dictionaries,
         )
 
     @property

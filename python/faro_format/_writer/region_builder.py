@@ -25,6 +25,8 @@ from faro_format._writer.figures import WriterFigures
 from faro_format._writer.options import WriterOptions
 from faro_format._writer.training import SMALL_BLOCK, KnownDictionaries
 
+MAX_SEQUENCE = 2**32 - 2
+"""Of a block, so that the next one fits into its field."""
 _PIECE = 1 << 20
 """How many bytes are written to the file at once."""
 
@@ -44,6 +46,8 @@ class BuiltExtent:
     blocks: int = 0
     first_block: int = 0
     """The sequence of its first block."""
+    next_block: int = 0
+    """One more than the sequence of its last block."""
 
 
 @dataclass
@@ -120,7 +124,6 @@ class RegionBuilder:
         self._timed = streams.options.timed
         self._sink = sink
         self._pending = 0
-        self._sequence = 0
         self._next_shared = streams.next_shared
         # Statistics count data blocks only (FTR-4), figures all.
         self._event_bytes = 0
@@ -138,18 +141,30 @@ class RegionBuilder:
     def own(self, partition: int) -> None:
         """Begin the own extent of a partition."""
         self._close_extent()
-        self._sequence = self._streams.next_own.get(partition, 0)
-        self.extents.append(BuiltExtent(partition, None, first_block=self._sequence))
+        self._begin(partition, None, self.next_own(partition))
 
     def shared(self, members: bytes | None) -> None:
         """Begin a shared extent."""
         self._close_extent()
-        self._sequence = self._next_shared
-        self.extents.append(BuiltExtent(NO_PARTITION, members, first_block=self._sequence))
+        self._begin(NO_PARTITION, members, self._next_shared)
+
+    def _begin(self, partition: int, members: bytes | None, sequence: int) -> None:
+        self.extents.append(BuiltExtent(partition, members, first_block=sequence, next_block=sequence))
+
+    def next_own(self, partition: int) -> int:
+        """Return the sequence of the next own block of a partition that has no extent in the region."""
+        return self._streams.next_own.get(partition, 0)
+
+    def skip_to(self, sequence: int) -> None:
+        """Let the next block of the current extent have this sequence, which is not below its own."""
+        extent = self.extents[-1]
+        extent.next_block = sequence
+        if not extent.blocks:
+            extent.first_block = sequence
 
     def _close_extent(self) -> None:
-        if self.extents and self.extents[-1].partition == NO_PARTITION:
-            self._next_shared += self.extents[-1].blocks
+        if self.extents and self.extents[-1].blocks and self.extents[-1].partition == NO_PARTITION:
+            self._next_shared = self.extents[-1].next_block
 
     def plain(self, kind: int, payload: Any, records: int) -> None:  # noqa: ANN401 - bytes or an array of them
         """Add a block to the current extent, compressed if that makes it smaller (BLK-6)."""
@@ -184,7 +199,9 @@ class RegionBuilder:
         length = BLOCK_HEADER_SIZE + pad8(size)
         if self.length + length > MAX_REGION:
             raise FaroError(ErrorCode.LIMIT_EXCEEDED, f"a region of at most {MAX_REGION} bytes")
-        sequence = self._sequence + extent.blocks
+        sequence = extent.next_block
+        if sequence > MAX_SEQUENCE:
+            raise FaroError(ErrorCode.LIMIT_EXCEEDED, "fewer than 2^32 blocks in a stream")
         begin = time.perf_counter() if self._timed else 0.0
         header = encode_header(self._seed, payload, plain_size, extent.partition, sequence, kind, codec, dictionary)
         if self._timed:
@@ -195,6 +212,7 @@ class RegionBuilder:
         if size & 7:
             self.parts.append(PADDING[size & 7])
         extent.blocks += 1
+        extent.next_block += 1
         extent.length += length
         if kind == KIND_DATA:
             extent.plain += plain_size
@@ -232,7 +250,7 @@ class RegionBuilder:
         streams = self._streams
         for extent in self.extents:
             if extent.partition != NO_PARTITION and extent.blocks:
-                streams.next_own[extent.partition] = streams.next_own.get(extent.partition, 0) + extent.blocks
+                streams.next_own[extent.partition] = extent.next_block
         streams.next_shared = self._next_shared
         blocks = sum(extent.blocks for extent in self.extents)
         streams.blocks += blocks

@@ -17,7 +17,7 @@ from faro_format._error import invalid
 from faro_format._writer.batch import check_kind
 from faro_format._writer.calls import Calls, CallsOfRegion
 from faro_format._writer.options import WriterOptions
-from faro_format._writer.region_builder import RegionBuilder, member_bits
+from faro_format._writer.region_builder import MAX_SEQUENCE, RegionBuilder, member_bits
 
 Self = TypeVar("Self", bound="RegionWriter")
 
@@ -52,6 +52,7 @@ class RegionWriter:
         self._open = True
         self._slot = -1
         self._shared = False
+        self._sequence: int | None = None
         self._wrapped = False
         return self
 
@@ -62,6 +63,28 @@ class RegionWriter:
             members = None if partitions is None else member_bits(partitions, self._options)
             self._builder.shared(members)
             self._shared = True
+
+    def sequence(self, number: int) -> None:
+        """Let the next block have this sequence, instead of one more than the block before it in its stream.
+
+        A stream is the own blocks of a partition, or all shared blocks. It leaves a gap, for blocks that were consumed
+        elsewhere (BLK-3)::
+
+            region.sequence(7)  # blocks 0 to 6 of partition 2 were read from memory
+            region.block(2, 0, payload)
+
+        Args:
+            number: 0 to 2^32 - 2.
+
+        Raises:
+            FaroError: ``invalid-argument`` without the option ``selective``. A block whose sequence is not above that
+                of the block before it is refused by the call that writes it.
+        """
+        with self._calls:
+            self._usable()
+            if not self._options.selective:
+                raise invalid("a writer with the option selective", "one without")
+            self._sequence = integer("number", number, 0, MAX_SEQUENCE)
 
     def block(self, partition: int | None, kind: int, payload: Any, records: int = 0) -> None:  # noqa: ANN401
         """Add a block, compressed as the options say.
@@ -153,24 +176,40 @@ class RegionWriter:
             raise invalid(f"payload: at most max_plain_size, {self._options.max_plain_size}", plain_size)
 
     def _place(self, partition: int | None) -> None:
-        """Begin the own extent of a partition if it is not the one that is open (WRT-8)."""
+        """Begin the own extent of a partition if it is not the one that is open (WRT-8). Then skip to the sequence."""
         options = self._options
         if self._shared:
             if partition is not None:
                 raise invalid("partition: None in a shared extent, for all its readers", shown(partition))
+            self._skip()
             return
         partition = integer("partition", partition, options.first_partition, options._end_partition - 1)
         extents = self._builder.extents
         if extents and extents[-1].partition == partition:
+            self._skip()
             return
         index = partition - options.first_partition
         slot = (index - options.rotation) % options.partition_count
         if slot <= self._slot:
             raise invalid("partition: one after those before it, in slot order", partition)
+        self._check_sequence(self._builder.next_own(partition))
         if extents and partition < extents[-1].partition != NO_PARTITION:
             self._wrapped = True
         self._slot = slot
         self._builder.own(partition)
+        self._skip()
+
+    def _check_sequence(self, following: int) -> None:
+        """Refuse the wanted sequence if it is below the one that follows in the stream."""
+        if self._sequence is not None and self._sequence < following:
+            raise invalid(f"a sequence of {following} or more", self._sequence)
+
+    def _skip(self) -> None:
+        """Let the next block of the current extent have the wanted sequence."""
+        if self._sequence is not None:
+            self._check_sequence(self._builder.extents[-1].next_block)
+            self._builder.skip_to(self._sequence)
+            self._sequence = None
 
     def __enter__(self: Self) -> Self:
         """Return the region writer itself."""

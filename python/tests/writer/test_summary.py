@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support import FILE_ID, Call, output, scripts
 
-from faro_format import Summary, Writer, WriterOptions, check
+from faro_format import FaroError, Reader, Summary, Writer, WriterOptions, check
 from faro_format.arrow import ArrowWriter
 
 
@@ -62,3 +62,34 @@ def written(folder: Path, record: bytes) -> Summary:
     with Writer(str(folder / "same"), WriterOptions(2, file_id=FILE_ID, overwrite=True)) as writer:
         writer.write(1, record)
         return writer.finish()
+
+
+def test_blocks_are_counted_without_the_gaps_between_them(tmp_path: Path) -> None:
+    name = str(tmp_path / "gaps.faro")
+    with Writer(name, WriterOptions(3, selective=True)) as writer:
+        with writer.region() as region:
+            region.sequence(7)
+            region.block(1, 1, b"seven")
+            region.sequence(90)
+            region.block(1, 1, b"ninety")
+            region.shared()
+            region.sequence(3)
+            region.block(None, 1, b"three")
+            # A refused block leaves the wanted sequence for the next one.
+            region.sequence(2)
+            with pytest.raises(FaroError, match="4 or more"):
+                region.block(None, 1, b"two")
+            region.sequence(4)
+            region.block(None, 1, b"four")
+        given_up = writer.region()
+        given_up.sequence(1000)
+        given_up.block(1, 1, b"nothing of it stays")
+        given_up.give_up()
+        with writer.region() as region:
+            region.sequence(91)
+            region.block(1, 1, b"ninety-one")
+        assert writer.figures().blocks == 5
+        assert writer.finish().blocks == 5
+    with Reader(name) as reader:
+        assert [block.sequence for block in reader.partition(1)] == [7, 90, 3, 4, 91]
+    check(name)

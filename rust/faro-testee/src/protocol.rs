@@ -266,6 +266,7 @@ pub(crate) struct Options {
     pub level: Option<i64>,
     pub ordered: Option<bool>,
     pub rotation: Option<i64>,
+    pub selective: Option<bool>,
     pub statistics: Option<bool>,
     pub created_by: Option<String>,
     pub durability: Option<String>,
@@ -336,6 +337,7 @@ pub(crate) struct RegionBlock {
     #[serde(default)]
     pub dictionary: i64,
     pub shared: Option<Members>,
+    pub sequence: Option<i64>,
 }
 
 /// The members of a shared extent.

@@ -92,6 +92,7 @@ fn options(from: Options) -> Result<WriterOptions, Failure> {
     set(&mut options.single_below, "single_below", from.single_below)?;
     set(&mut options.max_plain_size, "max_plain_size", from.max_plain_size)?;
     options.ordered = from.ordered.unwrap_or(options.ordered);
+    options.selective = from.selective.unwrap_or(options.selective);
     options.statistics = from.statistics.unwrap_or(options.statistics);
     options.follow = from.follow.unwrap_or(options.follow);
     options.overwrite = from.overwrite.unwrap_or(options.overwrite);
@@ -189,6 +190,9 @@ fn hand_over(region: &mut RegionWriter<'_>, block: &RegionBlock) -> Result<(), F
         Some(Members::Word(other)) => return Err(Failure::Unsupported(format!("members {other:?}"))),
         Some(Members::Some(list)) => return Ok(region.shared(Some(&partitions(list)?))?),
         None => {}
+    }
+    if let Some(sequence) = block.sequence {
+        return Ok(region.sequence(number("a sequence", sequence)?)?);
     }
     let partition = block
         .partition

@@ -437,3 +437,42 @@ fn readers_and_writers_go_to_other_threads() {
         }
     });
 }
+
+#[test]
+fn blocks_are_counted_without_the_gaps_between_them() {
+    let place = Place::new();
+    let mut writer = Writer::create(place.name(), options(Layout::Single, 3).selective(true)).unwrap();
+    let mut region = writer.region().unwrap();
+    region.sequence(7).unwrap();
+    region.block(Some(1), EVENT, b"seven", 0).unwrap();
+    region.sequence(90).unwrap();
+    region.block(Some(1), EVENT, b"ninety", 0).unwrap();
+    region.shared(None).unwrap();
+    region.sequence(3).unwrap();
+    region.block(None, EVENT, b"three", 0).unwrap();
+    // A refused block leaves the wanted sequence for the next one.
+    region.sequence(2).unwrap();
+    assert_eq!(code(region.block(None, EVENT, b"two", 0)), ErrorCode::InvalidArgument);
+    region.sequence(4).unwrap();
+    region.block(None, EVENT, b"four", 0).unwrap();
+    region.end().unwrap();
+    let mut given_up = writer.region().unwrap();
+    given_up.sequence(1000).unwrap();
+    given_up.block(Some(1), EVENT, b"nothing of it stays", 0).unwrap();
+    drop(given_up);
+    let mut region = writer.region().unwrap();
+    region.sequence(91).unwrap();
+    region.block(Some(1), EVENT, b"ninety-one", 0).unwrap();
+    region.end().unwrap();
+    assert_eq!(writer.figures().blocks, 5);
+    let summary = writer.finish().unwrap();
+    assert_eq!(summary.blocks, 5);
+    let reader = open(&summary.files).unwrap();
+    let sequences: Vec<_> = reader
+        .partition(1)
+        .unwrap()
+        .map(|block| block.unwrap().header.sequence)
+        .collect();
+    assert_eq!(sequences, [7, 90, 3, 4, 91]);
+    check(&summary.files).unwrap();
+}

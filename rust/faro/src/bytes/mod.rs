@@ -9,7 +9,7 @@ mod tail;
 pub(crate) use checksum::PayloadSum;
 pub use checksum::Seal;
 pub(crate) use copy::{append, append_framed, write_framed};
-pub(crate) use header::{FEATURE_DICTIONARIES, MAX_PARTITIONS, field};
+pub(crate) use header::{FEATURE_DICTIONARIES, FEATURE_SELECTIVE, MAX_PARTITIONS, field};
 pub use header::{FileHeader, FileKind, Framing, VERSION_MAJOR, VERSION_MINOR};
 pub(crate) use memory::{CACHE_LINE, advise_large_pages, give_back, prefetch, prefetch_to_write};
 pub(crate) use tail::Tail;

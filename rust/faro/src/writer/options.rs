@@ -4,7 +4,7 @@ use super::executor::Executor;
 use crate::block;
 use crate::block::framing;
 use crate::bytes::VERSION_MINOR;
-use crate::bytes::{FEATURE_DICTIONARIES, FileHeader, FileKind, Framing, MAX_PARTITIONS};
+use crate::bytes::{FEATURE_DICTIONARIES, FEATURE_SELECTIVE, FileHeader, FileKind, Framing, MAX_PARTITIONS};
 use crate::codec::Codec;
 use crate::error::{Error, Result};
 use crate::limits::MemoryBudget;
@@ -87,6 +87,9 @@ pub struct WriterOptions {
     pub ordered: bool,
     /// The partition with the first extent in dense regions, counted from the first partition; 0 by default.
     pub rotation: u32,
+    /// Whether the file has the reader feature `selective`: [`crate::RegionWriter::sequence`] may leave gaps, for blocks
+    /// that were consumed and need not be stored (BLK-3); false by default.
+    pub selective: bool,
     /// Whether the footer has statistics (FTR-4); true by default.
     pub statistics: bool,
     /// The name of the writing program, for the footer.
@@ -137,6 +140,7 @@ impl WriterOptions {
             dictionaries: false,
             ordered: true,
             rotation: 0,
+            selective: false,
             statistics: true,
             created_by: None,
             durability: Durability::None,
@@ -200,6 +204,8 @@ impl WriterOptions {
         ordered: bool;
         /// Sets `rotation`.
         rotation: u32;
+        /// Sets `selective`.
+        selective: bool;
         /// Sets `statistics`.
         statistics: bool;
         /// Sets `created_by`.
@@ -302,13 +308,19 @@ impl WriterOptions {
             version_minor: VERSION_MINOR,
             framing: self.framing,
             partition_count: self.partition_count,
-            reader_features: if self.dictionaries { FEATURE_DICTIONARIES } else { 0 },
+            reader_features: self.reader_features(),
             writer_features: 0,
             producer: self.producer,
             attempt: self.attempt,
             first_partition: self.first_partition,
             file_id,
         }
+    }
+
+    fn reader_features(&self) -> u32 {
+        let selective = if self.selective { FEATURE_SELECTIVE } else { 0 };
+        let dictionaries = if self.dictionaries { FEATURE_DICTIONARIES } else { 0 };
+        selective | dictionaries
     }
 
     /// The file id that was given, or a random one (HDR-3).

@@ -15,6 +15,8 @@ pub(crate) struct Stream {
     pub partition: u32,
     /// The sequence number of its next block.
     pub sequence: u32,
+    /// The sequence numbers of this extent's share that no block has (BLK-3).
+    pub gaps: u32,
     /// The sums of this extent, for the statistics.
     pub tally: Tally,
     /// The plain bytes of all its blocks, events included.
@@ -33,6 +35,12 @@ impl Stream {
             )
         })?;
         Ok(sequence)
+    }
+
+    /// Lets the next block have this sequence number, which is not below its own.
+    pub(crate) fn skip_to(&mut self, sequence: u32) {
+        self.gaps += sequence - self.sequence;
+        self.sequence = sequence;
     }
 
     /// The header of the next block, which is not compressed. The block is counted.
@@ -66,7 +74,7 @@ impl Stream {
 struct Part {
     /// The partition, counted from the file's first; or with the bit [`SHARED`], the number of the shared extent.
     owner: u32,
-    /// The sequence number of the stream's next block when the extent began.
+    /// The sequence number of its first block.
     first_sequence: u32,
     /// Its length, in units of 8 bytes.
     stored: u32,
@@ -132,6 +140,13 @@ impl OpenRegion {
             first_sequence,
             stored: 0,
         });
+    }
+
+    /// Lets the last extent, which has no block yet, begin with another sequence number.
+    pub(crate) fn begin_at(&mut self, first_sequence: u32) {
+        if let Some(part) = self.parts.last_mut() {
+            part.first_sequence = first_sequence;
+        }
     }
 
     fn owner(&self, part: &Part) -> Owner {

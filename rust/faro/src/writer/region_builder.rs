@@ -42,6 +42,8 @@ pub(crate) struct RegionBuilder {
     recent: RecentRegions,
     sums: Option<Sums>,
     region: OpenRegion,
+    /// The streams of the current region whose first block was not the next one, and what that would have been.
+    jumps: Vec<(u32, u32)>,
     /// Whether the current region may be given up.
     revocable: bool,
     dictionaries: Dictionaries,
@@ -80,7 +82,7 @@ impl RegionBuilder {
                 first_partition: options.first_partition,
                 partition_count: options.partition_count,
                 rotation: options.rotation,
-                selective: false,
+                selective: options.selective,
             },
             own_sequences: vec![0; options.partition_count as usize],
             shared_sequence: 0,
@@ -92,6 +94,7 @@ impl RegionBuilder {
             recent: RecentRegions::default(),
             sums: options.statistics.then(|| Sums::new(options.partition_count)),
             region: OpenRegion::new(0),
+            jumps: Vec::new(),
             revocable: false,
             dictionaries: Dictionaries::default(),
             stream: None,
@@ -235,6 +238,7 @@ impl RegionBuilder {
         self.counting = Counts::default();
         self.region.data_offset = self.output.blocks().offset();
         self.region.clear();
+        self.jumps.clear();
         Ok(())
     }
 
@@ -271,8 +275,30 @@ impl RegionBuilder {
         Stream {
             partition,
             sequence,
+            gaps: 0,
             tally: Tally::default(),
             plain: 0,
+        }
+    }
+
+    /// The sequence number of the next block of a partition's stream, or of the stream of shared blocks.
+    pub(crate) fn next_sequence(&self, at: Option<u32>) -> u32 {
+        let partition = at.map_or(ANY_PARTITION, |at| self.shape.first_partition + at);
+        match (&self.stream, at) {
+            (Some(stream), _) if stream.partition == partition => stream.sequence,
+            (_, Some(at)) => self.own_sequences[at as usize],
+            (_, None) => self.shared_sequence,
+        }
+    }
+
+    /// Lets the next block of the current extent have this sequence number, which is not below its own.
+    pub(crate) fn skip_to(&mut self, sequence: u32) {
+        if let Some(stream) = &mut self.stream {
+            if stream.tally.stored == 0 && stream.sequence != sequence {
+                self.jumps.push((stream.partition, stream.sequence));
+                self.region.begin_at(sequence);
+            }
+            stream.skip_to(sequence);
         }
     }
 
@@ -291,7 +317,7 @@ impl RegionBuilder {
             };
             self.counting.add(&Counts {
                 records: stream.tally.records,
-                blocks: u64::from(stream.sequence - *sequence),
+                blocks: u64::from(stream.sequence - *sequence - stream.gaps),
                 plain: stream.plain,
                 stored: stream.tally.stored,
             });
@@ -427,6 +453,12 @@ impl RegionBuilder {
             match owner {
                 Owner::Own(at) => self.own_sequences[at as usize] = first_sequence,
                 Owner::Shared(_) => self.shared_sequence = first_sequence,
+            }
+        }
+        while let Some((partition, next)) = self.jumps.pop() {
+            match partition {
+                ANY_PARTITION => self.shared_sequence = next,
+                _ => self.own_sequences[(partition - self.shape.first_partition) as usize] = next,
             }
         }
         self.output.blocks().cut(region.data_offset)?;

@@ -3,6 +3,7 @@
 use super::options::check_kind;
 use super::output_writer::Writer;
 use super::owner::Owner;
+use super::region_builder::RegionBuilder;
 use super::stored_block::StoredBlock;
 use crate::block::{CODEC_LAST, CODEC_NONE, DATA};
 use crate::codec::Codec;
@@ -59,6 +60,8 @@ impl Writer {
 pub struct RegionWriter<'a> {
     writer: &'a mut Writer,
     extent: Extent,
+    /// The sequence number that the caller wants the next block to have.
+    sequence: Option<u32>,
     /// Whether own blocks continued from the last partition to the first.
     wrapped: bool,
     ended: bool,
@@ -76,6 +79,7 @@ impl<'a> RegionWriter<'a> {
         RegionWriter {
             writer,
             extent: Extent::None,
+            sequence: None,
             wrapped: false,
             ended: false,
         }
@@ -92,7 +96,7 @@ impl<'a> RegionWriter<'a> {
         check_kind(kind)?;
         self.check_sizes(kind, CODEC_NONE, plain.len() as u64, plain.len())?;
         self.enter(partition)?;
-        self.writer.guarded(|builder| {
+        self.write_block(|builder| {
             if kind == DATA {
                 builder.add_records(records);
                 builder.plain_block(plain)
@@ -121,7 +125,7 @@ impl<'a> RegionWriter<'a> {
         self.check_sizes(kind, codec, plain_size.into(), stored.len())?;
         self.check_dictionary(codec, dictionary)?;
         self.enter(partition)?;
-        self.writer.guarded(|builder| {
+        self.write_block(|builder| {
             if kind == DATA {
                 builder.add_records(records);
             }
@@ -141,6 +145,38 @@ impl<'a> RegionWriter<'a> {
         };
         self.writer.builder()?.begin_extent(Owner::Shared(bits));
         self.extent = Extent::Shared;
+        Ok(())
+    }
+
+    /// Lets the next block have this sequence number, instead of one more than the block before it in its stream: the own
+    /// blocks of a partition, or all shared blocks. It leaves a gap, for blocks that were consumed elsewhere (BLK-3).
+    ///
+    /// ```
+    /// # fn main() -> faro::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let name = folder.path().join("shuffle");
+    /// use faro::{Framing, Writer, WriterOptions, block::DATA};
+    /// let mut writer = Writer::create(&name, WriterOptions::new(4).framing(Framing::Opaque).selective(true))?;
+    /// let mut region = writer.region()?;
+    /// // Blocks 0 to 6 of partition 2 were read from memory.
+    /// region.sequence(7)?;
+    /// region.block(Some(2), DATA, b"block 7", 1)?;
+    /// region.end()?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// `invalid-argument` without the option `selective`, and above 2^32 − 2. A block whose sequence number is not above
+    /// that of the block before it is refused by the call that writes it.
+    pub fn sequence(&mut self, number: u32) -> Result<()> {
+        self.writer.check_open()?;
+        if !self.writer.shape.selective {
+            return Err(Error::argument("a writer with the option selective", "one without"));
+        }
+        if number == u32::MAX {
+            return Err(Error::argument("a sequence of at most 2^32 - 2", number.to_string()));
+        }
+        self.sequence = Some(number);
         Ok(())
     }
 
@@ -199,14 +235,14 @@ impl<'a> RegionWriter<'a> {
     fn enter(&mut self, partition: Option<u32>) -> Result<()> {
         let Some(partition) = partition else {
             return match self.extent {
-                Extent::Shared => Ok(()),
+                Extent::Shared => self.check_sequence(None),
                 _ => Err(Error::argument("a partition before the first shared extent", "none")),
             };
         };
         let shape = self.writer.shape;
         let at = shape.place(partition).ok_or_else(|| shape.no_such(partition))?;
         match self.extent {
-            Extent::Own(last) if last == at => return Ok(()),
+            Extent::Own(last) if last == at => return self.check_sequence(Some(at)),
             Extent::Own(last) if shape.slot(last) > shape.slot(at) => {
                 let expected = format!(
                     "own blocks in slot order, after partition {}",
@@ -215,12 +251,37 @@ impl<'a> RegionWriter<'a> {
                 return Err(Error::argument(expected, format!("partition {partition}")));
             }
             Extent::Shared => return Err(Error::argument("a block of the shared extent", "one of a partition")),
-            Extent::Own(last) => self.wrapped |= at < last,
-            Extent::None => {}
+            Extent::Own(_) | Extent::None => {}
         }
+        self.check_sequence(Some(at))?;
+        self.wrapped |= matches!(self.extent, Extent::Own(last) if at < last);
         self.writer.builder()?.begin_extent(Owner::Own(at));
         self.extent = Extent::Own(at);
         Ok(())
+    }
+
+    /// Refuses a sequence number that the caller wants, if it is not above that of the block before in the stream.
+    fn check_sequence(&mut self, at: Option<u32>) -> Result<()> {
+        let Some(wanted) = self.sequence else { return Ok(()) };
+        let next = self.writer.builder()?.next_sequence(at);
+        if wanted < next {
+            return Err(Error::argument(
+                format!("a sequence of {next} or more"),
+                wanted.to_string(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Runs a step that writes a block of the current extent, with the sequence number that the caller wants.
+    fn write_block(&mut self, act: impl FnOnce(&mut RegionBuilder) -> Result<()>) -> Result<()> {
+        let sequence = self.sequence.take();
+        self.writer.guarded(|builder| {
+            if let Some(sequence) = sequence {
+                builder.skip_to(sequence);
+            }
+            act(builder)
+        })
     }
 }
 

@@ -57,13 +57,11 @@ impl RegionBuilder {
                 (of_regions, all - of_regions)
             }
         };
-        // The sequence numbers of a stream count its blocks.
-        let own: u64 = self.own_sequences.iter().map(|next| u64::from(*next)).sum();
         Summary {
             files: self.output.files().clone(),
             file_id: self.header.file_id,
             regions: footer.regions.len(),
-            blocks: own + u64::from(self.shared_sequence),
+            blocks: self.counts.blocks,
             data_bytes,
             index_bytes,
             statistics,

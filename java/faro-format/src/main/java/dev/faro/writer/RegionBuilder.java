@@ -21,15 +21,19 @@ import java.nio.ByteOrder;
 final class RegionBuilder {
     private static final ByteBuffer NO_BYTES = ByteBuffer.allocateDirect(0).order(ByteOrder.LITTLE_ENDIAN);
 
+    /** The highest sequence of a block, so that the next one fits into its field. */
+    static final long MOST_SEQUENCE = 0xFFFFFFFEL;
+
     private final OutputFile file;
     private final Encoder encoder;
     private final BlockSeal seal;
     private final RegionDraft draft;
-    private final PartitionCounters ownBlocks = new PartitionCounters();
+    /** The sequence of the next block of each partition, and of the next shared one, after the committed regions. */
+    private final PartitionCounters nextOwn = new PartitionCounters();
     private final boolean timed;
     private long compressNanos;
     private long checksumNanos;
-    private long sharedBlocks;
+    private long nextShared;
     /** The number of blocks in committed regions. */
     private long blocks;
     private ByteBuffer plain = NO_BYTES;
@@ -73,15 +77,30 @@ final class RegionBuilder {
     void beginOwn(int number) {
         draft.beginOwn(number);
         partition = number;
-        sequence = ownBlocks.get(number);
+        sequence = nextOwn.get(number);
     }
 
     void beginShared(Members members) {
         if (draft.extents() == draft.ownExtents()) {
-            sequence = sharedBlocks;
+            sequence = nextShared;
         }
         draft.beginShared(members);
         partition = BlockHeader.NO_PARTITION;
+    }
+
+    /** The sequence of the next block of the current extent. */
+    long sequence() {
+        return sequence;
+    }
+
+    /** The sequence of the next block of a partition that has no extent in the region. */
+    long nextOwn(int number) {
+        return nextOwn.get(number);
+    }
+
+    /** Lets the next block of the current extent have this sequence, which is not below its own. */
+    void skipTo(long number) {
+        sequence = number;
     }
 
     /**
@@ -140,7 +159,11 @@ final class RegionBuilder {
         append(at, size, (int) block.plainSize(), block.kind(), block.codec(), block.dictionary());
     }
 
-    private void append(int at, int stored, int plainSize, int kind, Codec codec, int dictionary) {
+    private void append(int at, int stored, int plainSize, int kind, Codec codec, int dictionary)
+            throws FaroException {
+        if (sequence > MOST_SEQUENCE) {
+            throw FaroException.limitExceeded("fewer than 2^32 blocks in a stream", "one more");
+        }
         long before = timed ? System.nanoTime() : 0;
         int size = seal.seal(file.buffer(), at, stored, plainSize, partition, sequence, kind, codec, dictionary);
         checksumNanos += timed ? System.nanoTime() - before : 0;
@@ -159,11 +182,13 @@ final class RegionBuilder {
         for (int i = 0; i < draft.extents(); i++) {
             long added = draft.blocks(i);
             blocks += added;
+            if (added == 0) {
+                continue;
+            }
             if (i >= draft.ownExtents()) {
-                sharedBlocks += added;
-            } else if (added > 0) {
-                int number = draft.partition(i);
-                ownBlocks.set(number, ownBlocks.get(number) + added);
+                nextShared = draft.next(i);
+            } else {
+                nextOwn.set(draft.partition(i), draft.next(i));
             }
         }
     }

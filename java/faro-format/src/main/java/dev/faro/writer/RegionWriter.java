@@ -31,7 +31,11 @@ public final class RegionWriter implements AutoCloseable {
     private final int rotation;
     private final long maxPlain;
     private final Runnable committed;
+    private static final long ANY = -1;
+
     private int lastSlot = -1;
+    /** The sequence that the caller wants the next block to have. */
+    private long wanted = ANY;
     private boolean shared;
     private boolean closed;
 
@@ -90,6 +94,24 @@ public final class RegionWriter implements AutoCloseable {
         checkStored(block, records);
         checkShared(block.payload().remaining());
         calls.guard(() -> stored(block, records));
+    }
+
+    /**
+     * Lets the next block have this sequence, instead of one more than the block before it in its stream: the own blocks
+     * of a partition, or all shared blocks. It leaves a gap, for blocks that were consumed elsewhere (BLK-3).
+     * <pre>{@code
+     * region.sequence(7); // Blocks 0 to 6 of partition 2 were read from memory.
+     * region.block(2, BlockKind.DATA, payload, records);
+     * }</pre>
+     *
+     * @throws FaroException {@code invalid-argument} without the option {@link WriterOptions#selective}, and above
+     *     2^32 - 2. A block whose sequence is not above that of the block before it is refused by the call that writes it
+     */
+    public void sequence(long number) throws FaroException {
+        checkOpen();
+        require(regions.header().selective(), "a writer with the option selective", "one without");
+        require(number >= 0 && number <= RegionBuilder.MOST_SEQUENCE, "a sequence of at most 2^32 - 2", number);
+        wanted = number;
     }
 
     /** Begins a shared extent for every partition. */
@@ -151,7 +173,16 @@ public final class RegionWriter implements AutoCloseable {
         }
     }
 
+    /** Gives the next block the sequence that the caller wants. */
+    private void skip() {
+        if (wanted != ANY) {
+            output.skipTo(wanted);
+            wanted = ANY;
+        }
+    }
+
     private void plain(int kind, ByteBuffer payload, long records) throws FaroException {
+        skip();
         int size = payload.remaining();
         int at = output.begin(size, kind);
         output.target().put(at, payload, payload.position(), size);
@@ -160,6 +191,7 @@ public final class RegionWriter implements AutoCloseable {
     }
 
     private void stored(StoredBlock block, long records) throws FaroException {
+        skip();
         output.stored(block);
         count(block.kind(), records);
     }
@@ -216,13 +248,19 @@ public final class RegionWriter implements AutoCloseable {
         int relative = partition - header.firstPartition();
         int slot = relative >= rotation ? relative - rotation : relative + header.partitionCount() - rotation;
         require(slot >= lastSlot, "blocks in slot order", partition);
+        checkSequence(slot == lastSlot ? output.sequence() : output.nextOwn(partition));
         checkRoom(size);
         return slot;
     }
 
     private void checkShared(int size) throws FaroException {
         require(shared, "a partition, or a current shared extent", "neither");
+        checkSequence(output.sequence());
         checkRoom(size);
+    }
+
+    private void checkSequence(long next) throws FaroException {
+        require(wanted == ANY || wanted >= next, "a sequence of " + next + " or more", wanted);
     }
 
     /** Checks REG-3; a compressed block is never larger than a plain one. */

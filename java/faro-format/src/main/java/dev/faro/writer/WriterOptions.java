@@ -52,6 +52,7 @@ public final class WriterOptions {
     boolean dictionaries;
     boolean ordered = true;
     long rotation;
+    boolean selective;
     boolean statistics = true;
     String createdBy;
     Durability durability = Durability.NONE;
@@ -89,6 +90,7 @@ public final class WriterOptions {
         dictionaries = other.dictionaries;
         ordered = other.ordered;
         rotation = other.rotation;
+        selective = other.selective;
         statistics = other.statistics;
         createdBy = other.createdBy;
         durability = other.durability;
@@ -239,6 +241,15 @@ public final class WriterOptions {
         return this;
     }
 
+    /**
+     * Whether the file has the reader feature {@code selective}: {@link RegionWriter#sequence} may leave gaps, for blocks
+     * that were consumed and need not be stored (BLK-3); default no.
+     */
+    public WriterOptions selective(boolean value) {
+        selective = value;
+        return this;
+    }
+
     /** Whether the footer has statistics; default yes. */
     public WriterOptions statistics(boolean value) {
         statistics = value;
@@ -331,7 +342,7 @@ public final class WriterOptions {
         FileKind kind = files == Layout.SINGLE ? FileKind.SINGLE : FileKind.INDEX;
         UUID id = fileId == null ? UUID.randomUUID() : fileId;
         return new FileHeader(kind, 0, framing, (int) partitionCount, (int) firstPartition,
-                dictionaries ? FileHeader.DICTIONARIES : 0, 0, producer, attempt, id);
+                (selective ? FileHeader.SELECTIVE : 0) | (dictionaries ? FileHeader.DICTIONARIES : 0), 0, producer, attempt, id);
     }
 
     private static void range(String option, long value, long least, long most) throws FaroException {

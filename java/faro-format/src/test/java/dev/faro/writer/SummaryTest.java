@@ -6,15 +6,19 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.faro.BlockKind;
+import dev.faro.FaroException;
 import dev.faro.codec.Codec;
 import dev.faro.index.Region;
 import dev.faro.index.Statistics;
+import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Reader;
 import dev.faro.testing.Outputs;
 import dev.faro.testing.Script;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -148,5 +152,47 @@ class SummaryTest {
                 compare(summary, name, layout.toString());
             }
         }
+    }
+
+    @Test
+    void blocksAreCountedWithoutTheGapsBetweenThem() throws Exception {
+        Path name = folder.resolve("gaps");
+        Summary summary;
+        try (Writer writer = Writer.create(name, new WriterOptions(3).layout(Layout.SINGLE).selective(true))) {
+            try (RegionWriter region = writer.region()) {
+                region.sequence(7);
+                region.block(1, BlockKind.EVENT, ByteBuffer.allocate(5), 0);
+                region.sequence(90);
+                region.block(1, BlockKind.EVENT, ByteBuffer.allocate(6), 0);
+                region.sharedAll();
+                region.sequence(3);
+                region.block(BlockKind.EVENT, ByteBuffer.allocate(7), 0);
+                // A refused block leaves the wanted sequence for the next one.
+                region.sequence(2);
+                assertThrows(FaroException.class, () -> region.block(BlockKind.EVENT, ByteBuffer.allocate(8), 0));
+                region.sequence(4);
+                region.block(BlockKind.EVENT, ByteBuffer.allocate(8), 0);
+                region.end();
+            }
+            try (RegionWriter region = writer.region()) {
+                region.sequence(1000);
+                region.block(1, BlockKind.EVENT, ByteBuffer.allocate(9), 0);
+            }
+            try (RegionWriter region = writer.region()) {
+                region.sequence(91);
+                region.block(1, BlockKind.EVENT, ByteBuffer.allocate(9), 0);
+                region.end();
+            }
+            assertEquals(5, writer.figures().blocks());
+            summary = writer.finish();
+        }
+        compare(summary, name, "gaps");
+        List<Long> sequences = new ArrayList<>();
+        try (Reader reader = Outputs.open(name, Layout.SINGLE); BlockCursor blocks = reader.partition(1)) {
+            while (blocks.next()) {
+                sequences.add(blocks.sequence());
+            }
+        }
+        assertEquals(List.of(7L, 90L, 3L, 4L, 91L), sequences);
     }
 }

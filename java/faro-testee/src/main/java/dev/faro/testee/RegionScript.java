@@ -17,6 +17,8 @@ final class RegionScript {
             for (JsonNode block : blocks) {
                 if (block.has("shared")) {
                     shared(region, block.get("shared"));
+                } else if (block.has("sequence")) {
+                    region.sequence(block.get("sequence").longValue());
                 } else if (block.has("stored")) {
                     stored(region, block);
                 } else {

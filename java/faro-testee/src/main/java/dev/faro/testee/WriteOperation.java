@@ -68,6 +68,7 @@ final class WriteOperation {
             case "dictionaries" -> options.dictionaries(value.booleanValue());
             case "ordered" -> options.ordered(value.booleanValue());
             case "rotation" -> options.rotation(value.longValue());
+            case "selective" -> options.selective(value.booleanValue());
             case "statistics" -> options.statistics(value.booleanValue());
             case "created_by" -> options.createdBy(value.textValue());
             case "durability" -> options.durability(Durability.valueOf(constant(value)));

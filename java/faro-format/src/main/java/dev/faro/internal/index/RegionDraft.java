@@ -20,6 +20,8 @@ public final class RegionDraft {
     private int[] partitions = new int[16];
     private int[] blocks = new int[16];
     private int[] first = new int[16];
+    /** One more than the sequence of the last block, as unsigned numbers. */
+    private int[] next = new int[16];
     private long[] counts = new long[16 * FIELDS];
     private Members[] members = new Members[0];
     private int extents;
@@ -53,6 +55,7 @@ public final class RegionDraft {
             partitions = new int[16];
             blocks = new int[16];
             first = new int[16];
+            next = new int[16];
             counts = new long[16 * FIELDS];
         }
     }
@@ -85,6 +88,7 @@ public final class RegionDraft {
             partitions = Arrays.copyOf(partitions, capacity);
             blocks = Arrays.copyOf(blocks, capacity);
             first = Arrays.copyOf(first, capacity);
+            next = Arrays.copyOf(next, capacity);
             counts = Arrays.copyOf(counts, capacity * FIELDS);
         }
         blocks[extents] = 0;
@@ -97,6 +101,7 @@ public final class RegionDraft {
         if (blocks[extent]++ == 0) {
             first[extent] = (int) sequence;
         }
+        next[extent] = (int) (sequence + 1);
         counts[extent * FIELDS + BYTES] += bytesInFile;
         counts[extent * FIELDS + PLAIN] += plainBytes;
         bytes += bytesInFile;
@@ -139,6 +144,11 @@ public final class RegionDraft {
     /** The number of blocks in an extent. */
     public long blocks(int extent) {
         return blocks[extent];
+    }
+
+    /** One more than the sequence of an extent's last block. */
+    public long next(int extent) {
+        return Integer.toUnsignedLong(next[extent]);
     }
 
     /** The size of an extent's blocks in bytes, with headers and padding. */
