@@ -343,3 +343,19 @@ fn a_property_cannot_steer_the_terminal() {
     }
     assert!(folder.text(&["info", "out"]).contains("a\\u{1b}[31m,b"));
 }
+
+#[test]
+fn info_names_what_a_reader_has_to_understand() {
+    let cases = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases");
+    let folder = Folder::new();
+    for (case, expected) in [
+        (
+            "write/wrt-8-sequence-own-single-after.faro",
+            "features     selective (sequences may have gaps)\n",
+        ),
+        ("valid/dic-arrow.faro", "features     dictionaries\n"),
+    ] {
+        let printed = String::from_utf8(folder.ok(&["info", cases.join(case).to_str().unwrap()])).unwrap();
+        assert!(printed.contains(expected), "{printed}");
+    }
+}

@@ -1,6 +1,6 @@
 //! The report for people.
 
-use super::report::Info;
+use super::report::{HeaderInfo, Info};
 use crate::escape::escape;
 use crate::failure::Outcome;
 use crate::term::{Out, Style};
@@ -9,6 +9,20 @@ use crate::units::{self, count, size};
 /// Prints a title and its text.
 fn entry(out: &mut Out, style: Style, title: &str, text: &str) -> Outcome {
     out.line(format!("{}  {text}", style.bold(&format!("{title:<11}"))).trim_end())
+}
+
+/// What a reader has to understand, and what writers have to know that change the file (VER-3, VER-4).
+fn features(header: &HeaderInfo) -> String {
+    let known = [(1, "selective (sequences may have gaps)"), (2, "dictionaries")];
+    let mut names: Vec<_> = known
+        .into_iter()
+        .filter(|(bit, _)| header.reader_features & bit != 0)
+        .map(|(_, name)| name.to_owned())
+        .collect();
+    if header.writer_features != 0 {
+        names.push(format!("writer features {:#x}", header.writer_features));
+    }
+    names.join(", ")
 }
 
 pub(super) fn print(info: &Info, out: &mut Out) -> Outcome {
@@ -45,11 +59,7 @@ pub(super) fn print(info: &Info, out: &mut Out) -> Outcome {
     )?;
     entry(out, style, "file id", &header.file_id)?;
     if header.reader_features != 0 || header.writer_features != 0 {
-        let text = format!(
-            "reader {:#x}, writer {:#x}",
-            header.reader_features, header.writer_features
-        );
-        entry(out, style, "features", &text)?;
+        entry(out, style, "features", &features(header))?;
     }
     if let Some(dictionaries) = &info.dictionaries {
         let text = format!("{}, {} bytes", dictionaries.count, dictionaries.bytes);

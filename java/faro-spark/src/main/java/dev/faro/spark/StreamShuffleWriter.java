@@ -34,7 +34,7 @@ final class StreamShuffleWriter<K, V> extends ShuffleWriter<K, V> {
     StreamShuffleWriter(FaroShuffleHandle<K, V, ?> handle, long mapId, TaskContext context,
             ShuffleWriteMetricsReporter metrics, FaroBlockResolver resolver, Settings settings) {
         ShuffleDependency<K, V, ?> dependency = handle.dependency();
-        this.components = new Components(dependency.shuffleId(), mapId, context, metrics, resolver, settings);
+        this.components = new Components(dependency.shuffleId(), mapId, context, resolver, settings);
         this.sorter = new SortShuffleWriter<>(handle, mapId, context, metrics, components);
     }
 
@@ -62,17 +62,14 @@ final class StreamShuffleWriter<K, V> extends ShuffleWriter<K, V> {
         private final int shuffleId;
         private final long mapId;
         private final TaskContext context;
-        private final ShuffleWriteMetricsReporter metrics;
         private final FaroBlockResolver resolver;
         private final Settings settings;
         private MapOutput output;
 
-        Components(int shuffleId, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics,
-                FaroBlockResolver resolver, Settings settings) {
+        Components(int shuffleId, long mapId, TaskContext context, FaroBlockResolver resolver, Settings settings) {
             this.shuffleId = shuffleId;
             this.mapId = mapId;
             this.context = context;
-            this.metrics = metrics;
             this.resolver = resolver;
             this.settings = settings;
         }
@@ -86,7 +83,7 @@ final class StreamShuffleWriter<K, V> extends ShuffleWriter<K, V> {
                     .bufferSize(Math.min(settings.bufferSize(), BUFFER));
             output = new MapOutput(resolver, settings.served(), shuffleId, mapId, context, partitions, options,
                     Map.of("faro.spark.compression", settings.compression()));
-            return new Streams(output, metrics);
+            return new Streams(output);
         }
 
         void close() {
@@ -97,7 +94,7 @@ final class StreamShuffleWriter<K, V> extends ShuffleWriter<K, V> {
     }
 
     /** What Spark's sorter writes to. */
-    private record Streams(MapOutput output, ShuffleWriteMetricsReporter metrics) implements ShuffleMapOutputWriter {
+    private record Streams(MapOutput output) implements ShuffleMapOutputWriter {
         @Override
         public ShufflePartitionWriter getPartitionWriter(int partition) {
             return new PartitionStream(output, partition);
