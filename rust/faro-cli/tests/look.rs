@@ -355,7 +355,47 @@ fn info_names_what_a_reader_has_to_understand() {
         ),
         ("valid/dic-arrow.faro", "features     dictionaries\n"),
     ] {
-        let printed = String::from_utf8(folder.ok(&["info", cases.join(case).to_str().unwrap()])).unwrap();
+        let printed = folder.text(&["info", cases.join(case).to_str().unwrap()]);
         assert!(printed.contains(expected), "{printed}");
     }
+}
+
+#[test]
+fn fragments_are_described_and_checked() {
+    let cases = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases/fragment");
+    let folder = Folder::new();
+    let one = std::fs::read(cases.join("frg-6-all-after.fragment")).unwrap();
+    folder.write("served.data", [&one[..], &one].concat());
+    let report = folder.json(&["info", "served.data", "--json"]);
+    let single = folder.json(&[
+        "info",
+        cases.join("frg-6-all-after.fragment").to_str().unwrap(),
+        "--json",
+    ]);
+    assert_eq!(
+        (&report["layout"], &report["fragments"]),
+        (&"fragments".into(), &2.into())
+    );
+    assert_eq!(report["bytes"], 2 * one.len());
+    assert_eq!(
+        report["blocks"].as_u64(),
+        single["blocks"].as_u64().map(|blocks| 2 * blocks)
+    );
+    let printed = folder.text(&["info", "served.data"]);
+    assert!(printed.contains("2 fragments of 1 producer"), "{printed}");
+    let checked = folder.text(&["check", "served.data"]);
+    assert!(
+        checked.starts_with("served.data: OK (decode: 2 fragments, "),
+        "{checked}"
+    );
+    // A fault in the second is at its place in the file.
+    let mut damaged = [&one[..], &one].concat();
+    let at = one.len() + 64;
+    damaged[at + 30] ^= 1;
+    folder.write("served.data", &damaged);
+    let output = folder.run(&["check", "--json", "served.data"]);
+    assert_eq!(output.status.code(), Some(4));
+    let verdict: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let error = &verdict["outputs"][0]["error"];
+    assert_eq!((&error["code"], &error["offset"]), (&"checksum".into(), &at.into()));
 }

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use faro::{CheckLevel, Files, Reader, ReaderOptions};
 use serde::Serialize;
 
+use super::fragments::{self, is_fragments};
 use super::originals::{Comparison, compare};
 use crate::escape::escape;
 use crate::failure::{Failure, Outcome, code_of, hint_of};
@@ -17,6 +18,8 @@ use crate::units;
 #[command(after_long_help = "\
 For each output the first fault is shown, in the order of the specification: its code, file and byte offset, what was \
 expected there and what was found. All outputs are checked; the exit code is that of the worst.
+
+A file of fragments, as map tasks of Spark leave for its shuffle service, is checked whole at each level.
 
 Examples:
   faro check shuffle
@@ -64,6 +67,8 @@ struct Verdict {
     level: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     regions: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fragments: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     blocks: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -129,7 +134,31 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> Outcome {
     if worst == 0 { Ok(()) } else { Err(Failure::Shown(worst)) }
 }
 
-fn check(args: &CheckArgs, name: &std::path::Path) -> faro::Result<faro::CheckReport> {
+/// What an output has that passed.
+struct Passed {
+    regions: Option<u64>,
+    fragments: Option<u64>,
+    blocks: Option<u64>,
+}
+
+fn check(args: &CheckArgs, name: &std::path::Path) -> faro::Result<Passed> {
+    if is_fragments(name) {
+        let found = fragments::read(name, args.level == LevelName::Decode)?;
+        return Ok(Passed {
+            regions: None,
+            fragments: Some(found.fragments),
+            blocks: Some(found.blocks),
+        });
+    }
+    let report = check_output(args, name)?;
+    Ok(Passed {
+        regions: Some(report.regions),
+        fragments: None,
+        blocks: report.blocks,
+    })
+}
+
+fn check_output(args: &CheckArgs, name: &std::path::Path) -> faro::Result<faro::CheckReport> {
     let level = match args.level {
         LevelName::Structure => CheckLevel::Structure,
         LevelName::Checksums => CheckLevel::Checksums,
@@ -149,7 +178,7 @@ fn check(args: &CheckArgs, name: &std::path::Path) -> faro::Result<faro::CheckRe
     report
 }
 
-fn verdict(args: &CheckArgs, name: &std::path::Path, result: &faro::Result<faro::CheckReport>) -> Verdict {
+fn verdict(args: &CheckArgs, name: &std::path::Path, result: &faro::Result<Passed>) -> Verdict {
     let level = match args.level {
         LevelName::Structure => "structure",
         LevelName::Checksums => "checksums",
@@ -160,18 +189,22 @@ fn verdict(args: &CheckArgs, name: &std::path::Path, result: &faro::Result<faro:
         name: name.display().to_string(),
         ok: report.is_some(),
         level,
-        regions: report.map(|report| report.regions),
+        regions: report.and_then(|report| report.regions),
+        fragments: report.and_then(|report| report.fragments),
         blocks: report.and_then(|report| report.blocks),
         error: result.as_ref().err().map(Fault::of),
         originals: None,
     }
 }
 
-fn print(verdict: &Verdict, result: &faro::Result<faro::CheckReport>, out: &mut Out) -> Outcome {
+fn print(verdict: &Verdict, result: &faro::Result<Passed>, out: &mut Out) -> Outcome {
     let style = out.style();
     let name = escape(&verdict.name);
     let Err(error) = result else {
-        let mut counts = units::plural(verdict.regions.unwrap_or(0), "region");
+        let mut counts = match verdict.fragments {
+            Some(fragments) => units::plural(fragments, "fragment"),
+            None => units::plural(verdict.regions.unwrap_or(0), "region"),
+        };
         if let Some(blocks) = verdict.blocks {
             counts = format!("{counts}, {}", units::plural(blocks, "block"));
         }

@@ -11,12 +11,14 @@ use std::path::PathBuf;
 use clap::Args;
 use faro::block::BlockHeader;
 use faro::{Files, Framing};
+use serde::Serialize;
 
 use report::{
     BlocksInfo, ColumnInfo, DictionariesInfo, FileInfo, HeaderInfo, Info, PartitionInfo, PartitionsInfo, RegionsInfo,
     RunsInfo,
 };
 
+use super::fragments::{self, Fragments, is_fragments};
 use crate::failure::{Failure, Outcome};
 use crate::target::Target;
 use crate::term::Out;
@@ -26,7 +28,8 @@ use crate::view::{self, Spread, View};
 /// Describe an output: header, sizes, codecs, skew, properties
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-It also describes unfinished outputs: it says so, and shows the committed regions.
+It also describes unfinished outputs: it says so, and shows the committed regions. Of a file of fragments, as map tasks \
+of Spark leave for its shuffle service, it says what they have together.
 
 Examples:
   faro info shuffle
@@ -61,6 +64,15 @@ pub(crate) struct InfoArgs {
 
 /// How many block headers are read by default.
 const SOME_BLOCKS: u64 = 100_000;
+
+/// The report of one name.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Described {
+    Output(Box<Info>),
+    Fragments(Fragments),
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &InfoArgs, out: &mut Out) -> Outcome {
     if args.index.is_some() && args.names.len() > 1 {
@@ -68,6 +80,17 @@ pub(crate) fn run(args: &InfoArgs, out: &mut Out) -> Outcome {
     }
     let mut all = Vec::new();
     for name in &args.names {
+        if args.index.is_none() && is_fragments(name) {
+            let found = fragments::read(name, false)?;
+            if !args.json {
+                if !all.is_empty() {
+                    out.line("")?;
+                }
+                fragments::print(name, &found, out)?;
+            }
+            all.push(Described::Fragments(found));
+            continue;
+        }
         let target = Target {
             name: name.clone(),
             index: args.index.clone(),
@@ -87,7 +110,7 @@ pub(crate) fn run(args: &InfoArgs, out: &mut Out) -> Outcome {
             }
             text::print(&info, out)?;
         }
-        all.push(info);
+        all.push(Described::Output(Box::new(info)));
     }
     match &all[..] {
         _ if !args.json => Ok(()),

@@ -3,6 +3,7 @@
 pub(crate) mod cat;
 pub(crate) mod check;
 pub(crate) mod clean;
+mod fragments;
 pub(crate) mod help;
 pub(crate) mod info;
 pub(crate) mod layout;

@@ -6,7 +6,7 @@ use crate::pack::hex;
 use faro::block;
 
 /// The first bytes of every file.
-const MAGIC: [u8; 8] = *b"\x89FARO\r\n\x1a";
+pub(crate) const MAGIC: [u8; 8] = *b"\x89FARO\r\n\x1a";
 /// The size of a file header, in bytes.
 pub(super) const HEADER: usize = 64;
 /// The size of a block header, in bytes.

@@ -7,6 +7,8 @@ mod print;
 mod schema;
 mod walk;
 
+pub(crate) use fields::MAGIC;
+
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
