@@ -228,6 +228,8 @@ def writer_rows() -> Iterator[Row]:
     yield Row(Writer.property, "key", text, lambda w, v: w.writer().property(v, "value"))
     yield Row(Writer.property, "value", text, lambda w, v: w.writer().property("key", v))
     yield Row(RegionWriter.shared, "partitions", or_none(SOME), lambda w, v: w.writer().region().shared(v))
+    act = lambda w, v: w.writer(selective=True).region().sequence(v)  # noqa: E731
+    yield Row(RegionWriter.sequence, "number", integer(0, 2**32 - 2), act)
     block: dict[str, Any] = {"partition": 1, "kind": 0, "payload": b"one"}
     filled: Takes = lambda value: buffer(value) and memoryview(value).nbytes > 0  # noqa: E731
     for name, takes_it in (
