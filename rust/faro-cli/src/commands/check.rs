@@ -19,7 +19,7 @@ use crate::units;
 For each output the first fault is shown, in the order of the specification: its code, file and byte offset, what was \
 expected there and what was found. All outputs are checked; the exit code is that of the worst.
 
-A file of fragments, as map tasks of Spark leave for its shuffle service, is checked whole at each level.
+Of a file of fragments, as map tasks of Spark leave for its shuffle service, every block is verified at each level.
 
 Examples:
   faro check shuffle

@@ -25,14 +25,15 @@ import java.util.Objects;
  * }</pre>
  */
 public final class RegionWriter implements AutoCloseable {
+    /** No sequence is wanted: the next block has the next one. */
+    private static final long ANY = -1;
+
     private final Calls calls;
     private final WriterRegions regions;
     private final RegionBuilder output;
     private final int rotation;
     private final long maxPlain;
     private final Runnable committed;
-    private static final long ANY = -1;
-
     private int lastSlot = -1;
     /** The sequence that the caller wants the next block to have. */
     private long wanted = ANY;
