@@ -128,6 +128,9 @@ least-python: ## Test the Python library with the least version of each dependen
 test-java: ## Test the Java library
 	@$(STEP) "Java: compile, tests, documentation" $(MVN) verify
 
+# An engine's tests without the classes WITHOUT, as Maven has it.
+COMMA := ,
+OTHER_TESTS = $(subst $() ,,$(WITHOUT:%=$(COMMA)!%))
 # The input of Flink's SQL jobs.
 out/tpch-0.1/stamp: .venv/demo-stamp
 	$(BIN)/tpchgen-cli --scale-factor 0.1 --output-dir $(@D)
@@ -137,12 +140,16 @@ out/tpch-0.1/stamp: .venv/demo-stamp
 test-flink: out/tpch-0.1/stamp ## Test the adapter for Flink, with FLINK=1.20.5 or 2.3.0; CI runs it with both, `make test` does not
 	@# Classes that were compiled against another Flink may not run.
 	rm -rf java/faro-flink/target
-	$(MVN) test --activate-profiles flink --projects :faro-flink --also-make -Dsurefire.failIfNoSpecifiedTests=false \
-		-Dtest='dev.faro.flink.*Test' -Dfaro.tpch=$(CURDIR)/$(<D) $(if $(FLINK),-Dflink.version=$(FLINK))
+	@$(STEP) "Flink $(or $(FLINK),2.3.0): tests" \
+		$(MVN) test --activate-profiles flink --projects :faro-flink --also-make -Dsurefire.failIfNoSpecifiedTests=false \
+		-Dtest='dev.faro.flink.*Test$(OTHER_TESTS)' -Dfaro.tpch=$(CURDIR)/$(<D) $(if $(FLINK),-Dflink.version=$(FLINK))
 
-.PHONY: test-flink-1
-test-flink-1:
-	@$(MAKE) --no-print-directory test-flink FLINK=1.20.5
+
+# CI runs everything with the newer line of each engine. With the older one it leaves out what takes long and hardly
+# depends on the engine: `make test-flink FLINK=1.20.5` and `make test-spark SPARK=3.5.9 SCALA=2.12` run all.
+.PHONY: test-flink-1-sample
+test-flink-1-sample:
+	@$(MAKE) --no-print-directory test-flink FLINK=1.20.5 WITHOUT="JobsBenchmarkTest TpchTest"
 
 # What a version of Spark needs: its line, and the Jackson that its Scala module insists on.
 SPARK_ARGS = $(if $(SPARK),-Dspark.version=$(SPARK) -Dspark.line=$(firstword $(subst ., ,$(SPARK)))) $(if $(SCALA),-Dscala.line=$(SCALA)) \
@@ -163,13 +170,15 @@ out/tpcds-0.1/stamp: .venv/stamp scripts/tpcds
 test-spark: out/tpch-parquet-0.1/stamp $(if $(SPARK),,out/tpcds-0.1/stamp) ## Test the adapter for Spark, with SPARK=4.2.0, or SPARK=3.5.9 and SCALA=2.12 or 2.13
 	@# Classes that were compiled against another Spark may not run.
 	rm -rf java/faro-spark/target java/faro-spark-merge/target
-	$(MVN) test --activate-profiles spark --projects :faro-spark,:faro-spark-merge --also-make \
-		-Dsurefire.failIfNoSpecifiedTests=false -Dtest='dev.faro.spark.**.*Test' -Dfaro.tpch=$(CURDIR)/out/tpch-parquet-0.1 \
+	@$(STEP) "Spark $(or $(SPARK),4.2.0): tests" \
+		$(MVN) test --activate-profiles spark --projects :faro-spark,:faro-spark-merge --also-make \
+		-Dsurefire.failIfNoSpecifiedTests=false -Dtest='dev.faro.spark.**.*Test$(OTHER_TESTS)' -Dfaro.tpch=$(CURDIR)/out/tpch-parquet-0.1 \
 		$(if $(SPARK),,-Dfaro.tpcds=$(CURDIR)/out/tpcds-0.1) $(SPARK_ARGS)
 
-.PHONY: test-spark-3
-test-spark-3:
-	@$(MAKE) --no-print-directory test-spark SPARK=3.5.9 SCALA=2.12
+.PHONY: test-spark-3-sample
+test-spark-3-sample:
+	@$(MAKE) --no-print-directory test-spark SPARK=3.5.9 SCALA=2.12 \
+		WITHOUT="ClusterTest HarmsTest JobsBenchmarkTest KilledServiceTest TpchTest"
 
 # Each of 21 harms twelve times to Faro, on two kinds of shuffle service, and to stock Spark: about 25 minutes.
 .PHONY: spark-harms
@@ -437,7 +446,7 @@ LANE_FAULTS := faults races-short partitioning bounds-short
 LANES := rust others cases faults
 # What takes too long for `make test`: steps that mostly use one core, and builds and engines.
 LANE_DEEP := sweep kills demo
-LANE_ENGINES := least-rust-lib api-compare test-flink test-flink-1 test-spark test-spark-3
+LANE_ENGINES := least-rust-lib api-compare test-flink test-flink-1-sample test-spark test-spark-3-sample
 .PHONY: $(addprefix lane-,$(LANES))
 lane-rust: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_RUST)
 lane-others: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_OTHERS)
@@ -450,7 +459,7 @@ lane-engines: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_ENGINES) BUILT=
 
 # After `make test`, which has built what the lanes use.
 .PHONY: test-more
-test-more: .venv/demo-stamp out/tpch-0.1/stamp out/tpch-parquet-0.1/stamp ## After `make test`: the sweeps whole, more kills, the demo, least versions, both lines of Flink and of Spark
+test-more: .venv/demo-stamp out/tpch-0.1/stamp out/tpch-parquet-0.1/stamp ## After `make test`: the sweeps whole, more kills, the demo, least versions, Flink and Spark
 	@FARO_LANES=1 $(MAKE) --no-print-directory -j2 lane-deep lane-engines
 
 .PHONY: test
