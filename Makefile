@@ -145,8 +145,8 @@ test-flink: out/tpch-0.1/stamp ## Test the adapter for Flink, with FLINK=1.20.5 
 		-Dtest='dev.faro.flink.*Test$(OTHER_TESTS)' -Dfaro.tpch=$(CURDIR)/$(<D) $(if $(FLINK),-Dflink.version=$(FLINK))
 
 
-# CI runs everything with the newer line of each engine. With the older one it leaves out what takes long and hardly
-# depends on the engine: `make test-flink FLINK=1.20.5` and `make test-spark SPARK=3.5.9 SCALA=2.12` run all.
+# CI runs nearly everything with the newer line of each engine. With the older one it leaves out what takes long and
+# hardly depends on the engine: `make test-flink FLINK=1.20.5` and `make test-spark SPARK=3.5.9 SCALA=2.12` run all.
 .PHONY: test-flink-1-sample
 test-flink-1-sample:
 	@$(MAKE) --no-print-directory test-flink FLINK=1.20.5 WITHOUT="JobsBenchmarkTest TpchTest"
@@ -166,14 +166,19 @@ out/tpcds-0.1/stamp: .venv/stamp scripts/tpcds
 	touch $@
 
 .PHONY: test-spark
-# The queries of TPC-DS take two minutes, and run with the default version only.
+# The queries of TPC-DS take two minutes, and run with the default version only. EVERY=3 runs a third of all queries.
 test-spark: out/tpch-parquet-0.1/stamp $(if $(SPARK),,out/tpcds-0.1/stamp) ## Test the adapter for Spark, with SPARK=4.2.0, or SPARK=3.5.9 and SCALA=2.12 or 2.13
 	@# Classes that were compiled against another Spark may not run.
 	rm -rf java/faro-spark/target java/faro-spark-merge/target
 	@$(STEP) "Spark $(or $(SPARK),4.2.0): tests" \
 		$(MVN) test --activate-profiles spark --projects :faro-spark,:faro-spark-merge --also-make \
 		-Dsurefire.failIfNoSpecifiedTests=false -Dtest='dev.faro.spark.**.*Test$(OTHER_TESTS)' -Dfaro.tpch=$(CURDIR)/out/tpch-parquet-0.1 \
-		$(if $(SPARK),,-Dfaro.tpcds=$(CURDIR)/out/tpcds-0.1) $(SPARK_ARGS)
+		$(if $(SPARK),,-Dfaro.tpcds=$(CURDIR)/out/tpcds-0.1) $(EVERY:%=-Dfaro.every=%) $(SPARK_ARGS)
+
+# A third of the queries, and no benchmark with push: the sample of the benchmarks runs without it.
+.PHONY: test-spark-4-sample
+test-spark-4-sample:
+	@$(MAKE) --no-print-directory test-spark EVERY=3 WITHOUT="JobsBenchmarkTest#pushedShufflesHaveFewReads"
 
 .PHONY: test-spark-3-sample
 test-spark-3-sample:
@@ -446,7 +451,7 @@ LANE_FAULTS := faults races-short partitioning bounds-short
 LANES := rust others cases faults
 # What takes too long for `make test`: steps that mostly use one core, and builds and engines.
 LANE_DEEP := sweep kills demo
-LANE_ENGINES := least-rust-lib api-compare test-flink test-flink-1-sample test-spark test-spark-3-sample
+LANE_ENGINES := least-rust-lib api-compare test-flink test-flink-1-sample test-spark-4-sample test-spark-3-sample
 .PHONY: $(addprefix lane-,$(LANES))
 lane-rust: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_RUST)
 lane-others: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_OTHERS)

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @EnabledIfSystemProperty(named = "faro.tpcds", matches = ".+")
 class TpcdsTest {
-    private static final List<Integer> QUERIES = List.of(4, 14, 17, 23, 64, 67, 72, 78, 95);
+    private static final List<Integer> QUERIES = Queries.of(List.of(4, 14, 17, 23, 64, 67, 72, 78, 95));
     private static final Path DATA = Path.of(System.getProperty("faro.tpcds", "."));
 
     @TempDir

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.apache.spark.sql.Row;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,7 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class TpchTest {
     private static final List<String> TABLES = List.of("customer", "lineitem", "nation", "orders", "part", "partsupp",
             "region", "supplier");
-    private static final int QUERIES = 22;
+    private static final List<Integer> QUERIES = Queries.of(IntStream.rangeClosed(1, 22).boxed().toList());
     /** Results that have rows at scale 0.1. */
     private static final int LEAST_ROWS = 1000;
 
@@ -45,7 +46,7 @@ class TpchTest {
             session.sql().read().parquet(tables.resolve(table + ".parquet").toString()).createOrReplaceTempView(table);
         }
         List<String> rows = new ArrayList<>();
-        for (int number = 1; number <= QUERIES; number++) {
+        for (int number : QUERIES) {
             for (Row row : session.sql().sql(query(number)).collectAsList()) {
                 rows.add(number + ": " + row);
             }
