@@ -9,7 +9,7 @@ from typing import Any
 from . import base
 from .catalog import Catalog, manifest
 from .codecs import lz4_block, zstd_run
-from .output import Output, Region, arrow_message
+from .output import Output, Region, Shared, arrow_message
 from .raw import MERGED, OPAQUE, Block, Header, run
 
 FOLDER = "1.0-draft"
@@ -40,6 +40,10 @@ def outputs() -> list[tuple[str, str, Output]]:
         ("paired-selective", "sequences with gaps",
          Output(Header(partition_count=2, framing=OPAQUE, reader_features=1),
                 [Region({0: [Block(b"third", sequence=3)], 1: [Block(b"first"), Block(b"sixth", sequence=6)]})], True)),
+        ("single-streams", "sequences with gaps, at their ends too, as the footer says",
+         Output(Header(partition_count=2, framing=OPAQUE, reader_features=1),
+                [Region({0: [Block(b"third", sequence=3)]}, [Shared([Block(b"first", sequence=1)])])],
+                streams={"next": [9, 5], "missing": [8, 5], "shared_next": 4, "shared_missing": 3})),
         ("single-empty", "no records", Output(Header(partition_count=1000), [], statistics=True)),
     ]  # fmt: skip
 

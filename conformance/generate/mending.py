@@ -16,7 +16,11 @@ MARK = {"last-commit": {"faro.repair": "last-commit"}, "rebuild": {"faro.repair"
 def mended(output: Output, regions: int | None = None, mode: str = "last-commit") -> Built:
     """What repair makes of the first regions of an output."""
     kept = output.regions if regions is None else output.regions[:regions]
-    return build(replace(output, regions=kept, statistics=False, created_by=None, properties=MARK[mode], finished=True))
+    return build(
+        replace(
+            output, regions=kept, statistics=False, streams=None, created_by=None, properties=MARK[mode], finished=True
+        )
+    )
 
 
 def answer(

@@ -20,12 +20,14 @@ TABLES: dict[str, list[tuple[str, str]]] = {
                ("first_block", "[u32]")],
     "Statistics": [("stored", "[u64]"), ("plain", "[u64]"), ("records", "[u64]"), ("stored_to_all", "u64"),
                    ("plain_to_all", "u64"), ("records_to_all", "u64")],
+    "Streams": [("next", "[u32]"), ("missing", "[u32]"), ("shared_next", "u32"), ("shared_missing", "u32")],
     "Property": [("key", "string"), ("value", "string")],
     "Footer": [("regions", "[RegionEntry]"), ("data_size", "u64"), ("statistics", "Statistics"),
-               ("properties", "[Property]"), ("created_by", "string"), ("dictionaries", "[DictionaryEntry]")],
+               ("properties", "[Property]"), ("created_by", "string"), ("dictionaries", "[DictionaryEntry]"),
+               ("streams", "Streams")],
     "Schema": [("arrow", "[u8]")],
 }  # fmt: skip
-FIRST = {"SharedExtent": 3, "Region": 9, "Statistics": 6, "Property": 2, "Footer": 5, "Schema": 1}
+FIRST = {"SharedExtent": 3, "Region": 9, "Statistics": 6, "Streams": 4, "Property": 2, "Footer": 5, "Schema": 1}
 """How many fields each table had at first. Vtables made here have these, and later fields only if they are present."""
 IDENTIFIER = {"Region": b"FRRG", "Footer": b"FRFT", "Schema": b"FRSC"}
 SCALARS = {"u8": 1, "u32": 4, "u64": 8}

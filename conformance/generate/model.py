@@ -55,6 +55,7 @@ class Output:
     encode_schema: Callable[[Fields], bytes] | None = None
     schema_block: dict[str, Any] = field(default_factory=dict)
     statistics: bool = False
+    streams: Fields | None = None  # the footer's, with the feature `selective`
     properties: dict[str, str] = field(default_factory=dict)
     created_by: str | None = None
     after_regions: list[tuple[int, bytes]] = field(

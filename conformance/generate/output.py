@@ -161,6 +161,8 @@ class _Maker:
             fields["created_by"] = output.created_by
         if self.listed:
             fields["dictionaries"] = self.listed
+        if output.streams is not None:
+            fields["streams"] = output.streams
         if output.change_footer is not None:
             output.change_footer(fields)
         encode = output.encode_footer or (lambda it: canonical("Footer", it))
@@ -249,6 +251,38 @@ def statistics(output: Output) -> Fields:
     }
 
 
+def streams(output: Output, upto: dict[int | None, int] | None = None) -> Fields:
+    """The Streams table, FTR-8; *upto* has the next sequence of streams (None: the shared one) that ended in a gap."""
+    count, first = output.header.partition_count, output.header.first_partition
+    ends, found = dict(upto or {}), dict[int | None, int]()
+    for region in output.regions:
+        extents: list[tuple[int | None, list[Block]]] = list(region.own.items())
+        extents += [(None, extent.blocks) for extent in region.shared]
+        for stream, blocks in extents:
+            for block in blocks:
+                sequence = ends.get(stream, 0) if upto is None and block.sequence is None else block.sequence
+                assert sequence is not None
+                ends[stream] = max(ends.get(stream, 0), sequence + 1)
+                found[stream] = found.get(stream, 0) + 1
+    vectors = {"next": [ends.get(first + at, 0) for at in range(count)]}
+    vectors["missing"] = [end - found.get(first + at, 0) for at, end in enumerate(vectors["next"])]
+    shared = ends.get(None, 0)
+    return {name: values for name, values in vectors.items() if any(values)} | {
+        "shared_next": shared, "shared_missing": shared - found.get(None, 0),
+    }  # fmt: skip
+
+
+def streams_answer(output: Output) -> Answer | None:
+    """The streams as `read` answers them: next and missing of the shared stream, and of own streams that had blocks."""
+    if output.streams is None or not output.finished:
+        return None
+    told = output.streams
+    upto = told.get("next", [])
+    missing = told.get("missing", [0] * len(upto))
+    own = {str(output.header.first_partition + at): [upto[at], missing[at]] for at in range(len(upto)) if upto[at]}
+    return {"shared": [told.get("shared_next", 0), told.get("shared_missing", 0)], "own": own}
+
+
 def partition_answer(output: Output, partition: int) -> Answer:
     """What `read` answers for a partition."""
     blocks = [b for region in output.regions for _, extent in extents_of(output, region, partition) for b in extent]
@@ -300,7 +334,8 @@ def readers(output: Output) -> list[int]:
 def read_answer(output: Output, partitions: list[int] | None = None) -> Answer:
     """The whole answer of `read`."""
     asked = readers(output) if partitions is None else partitions
-    return {
+    selective = {"streams": streams_answer(output)} if output.header.reader_features & 1 else {}
+    return selective | {
         "header": header_answer(output.header, output.paired), "regions": len(output.regions),
         "properties": output.properties if output.finished else {},
         "created_by": output.created_by if output.finished else None,

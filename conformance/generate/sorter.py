@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import prng
-from .output import Dictionary, Output, Region, Shared, build
+from .output import Dictionary, Output, Region, Shared, build, streams
 from .raw import ARROW, KIND_DATA, LZ4, NOBODY, OPAQUE, RECORDS, ZSTD, Block, Header
 from .trained import DICTIONARIES, WORDS
 
@@ -96,6 +96,8 @@ class Sorter:
             self.record(targets, prng.payload(call["payload"]), call.get("kind", 0), own)
         elif name == "flush":
             self.close()
+        elif name in ("skip_to", "skip_shared_to"):
+            self.skip(call.get("partition"), call["sequence"])
         elif name == "property":
             if call["key"] in self.output.properties:
                 raise RefusedError("invalid-argument")
@@ -109,6 +111,8 @@ class Sorter:
         elif name == "finish":
             self.decide(paired=self.open.charge > self.single_below)
             self.close()
+            if self.output.header.reader_features & SELECTIVE:
+                self.output.streams = streams(self.output, self.next)
             self.state = "finished"
         else:
             raise ValueError(name)
@@ -189,6 +193,16 @@ class Sorter:
             raise RefusedError("limit-exceeded")
         streams[stream] = sequence + 1
         return replace(block, sequence=sequence)
+
+    def skip(self, stream: int | None, sequence: int) -> None:
+        """WRT-15."""
+        if not self.output.header.reader_features & SELECTIVE or self.open.charge:
+            raise RefusedError("invalid-argument")
+        if stream is not None:
+            self.members([stream])
+        if not self.next.get(stream, 0) <= sequence <= LAST_SEQUENCE + 1:
+            raise RefusedError("invalid-argument")
+        self.next[stream] = sequence
 
     def decide(self, paired: bool) -> None:
         """Decides the layout, if nothing did before: WRT-13."""

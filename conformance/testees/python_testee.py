@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import faro_format as faro
-from faro_format import Block, FaroError, Follower, Framing, PartitionReader, Reader, Writer, WriterOptions
+from faro_format import Block, FaroError, Follower, Framing, PartitionReader, Reader, Streams, Writer, WriterOptions
 from faro_format._block.framing import check_framing
 from faro_format._error import invalid
 from python_merging import OPERATIONS, header_of, limits
@@ -114,6 +114,14 @@ def candidates(reader: PartitionReader) -> list[int]:
     return sorted(found)
 
 
+def streams_of(streams: Streams, first: int) -> Json:
+    """Return next and missing of the shared stream, and of each own stream that had blocks."""
+    upto = [] if streams.next is None else streams.next.tolist()
+    missing = [0] * len(upto) if streams.missing is None else streams.missing.tolist()
+    own = {str(first + at): list(both) for at, both in enumerate(zip(upto, missing, strict=True)) if both[0]}
+    return {"shared": [streams.shared_next, streams.shared_missing], "own": own}
+
+
 def answer_read(reader: PartitionReader, request: Json) -> Json:
     """Return what `read` answers for a reader or a follower."""
     header = reader.header
@@ -124,6 +132,8 @@ def answer_read(reader: PartitionReader, request: Json) -> Json:
         "created_by": reader.created_by,
         "statistics": reader.statistics is not None,
     }
+    if header.selective:
+        answer["streams"] = None if reader.streams is None else streams_of(reader.streams, header.first_partition)
     if header.dictionaries:
         answer["dictionaries"] = [{"offset": entry.offset, "size": entry.size} for entry in reader.dictionaries]
     if "range" in request:
@@ -208,6 +218,8 @@ CALLS: dict[str, Callable[[Writer, Json], int | None]] = {
     ),
     "many": many,
     "flush": lambda w, _: w.flush(),
+    "skip_to": lambda w, c: w.skip_to(c["partition"], c["sequence"]),
+    "skip_shared_to": lambda w, c: w.skip_shared_to(c["sequence"]),
     "finish": lambda w, _: w.finish(),
     "abort": lambda w, _: w.abort(),
     "property": lambda w, c: w.property(c["key"], c["value"]),

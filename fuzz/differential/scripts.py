@@ -132,6 +132,16 @@ class _Script:
             wanted.append(block)
         return wanted
 
+    def skip(self) -> Call:
+        """A gap between two regions, most of which are above what was reached."""
+        rng = self.rng
+        stream = -1 if rng.random() < 0.3 else self.partition()
+        self.reached[stream] = self.reached.get(stream, 0) + rng.randrange(20)
+        sequence = self.reached[stream] if rng.random() < 0.95 else rng.choice([-1, 0, (1 << 32) - 1, 1 << 32])
+        if stream < 0:
+            return {"call": "skip_shared_to", "sequence": sequence}
+        return {"call": "skip_to", "partition": stream, "sequence": sequence}
+
     def many(self) -> Call:
         rng = self.rng
         return {
@@ -152,6 +162,8 @@ class _Script:
             return {"call": "multicast", "partitions": members, "kind": self.kind(), "payload": self.payload()}
         if way < 0.84:
             return {"call": "flush"}
+        if "selective" in self.options and rng.random() < 0.3:
+            return self.skip()
         if self.options.get("dictionaries") is not None and rng.random() < 0.3 and not self.trains:
             content = rng.choice([WORDS, WORDS, OTHERS, another(WORDS), HEAD, WORDS[:7], OTHERS[1:], b""])
             return {"call": "dictionary", "payload": {"hex": content.hex()}}

@@ -20,7 +20,7 @@ from faro_format._dictionaries import DictionaryEntry
 from faro_format._error import ErrorCode, ErrorFamily, FaroError, FaroIOError
 from faro_format._follow.follower import Follower
 from faro_format._limits import Limits
-from faro_format._message.messages import Statistics
+from faro_format._message.messages import Statistics, Streams
 from faro_format._reader.delivery import PartitionReader
 from faro_format._reader.figures import ReaderFigures
 from faro_format._reader.reader import Reader, open_reader
@@ -62,6 +62,7 @@ __all__ = [
     "RegionWriter",
     "RepairReport",
     "Statistics",
+    "Streams",
     "Summary",
     "Writer",
     "WriterFigures",

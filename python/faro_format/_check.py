@@ -35,6 +35,7 @@ from faro_format._reader.reader import Reader
 from faro_format._storage.input_file import Window
 from faro_format._storage.names import Path
 from faro_format._storage.stored_output import StoredOutput
+from faro_format._stream_counter import StreamCounter
 
 _MESSAGE = 64 << 10
 """Bytes that are read of a message at once, from a file of which each byte counts."""
@@ -137,14 +138,17 @@ def check(
             sums.append(_Sums("plain", statistics.plain, statistics.plain_to_all, first))
             if reader.header.framing == FRAMING_RECORDS:
                 sums.append(_Sums("records", statistics.records, statistics.records_to_all, first))
-        blocks = _blocks(reader, limits, sums, plain=level == "decode")
+        streams = None if reader.streams is None else StreamCounter(reader.streams, first)
+        blocks = _blocks(reader, limits, sums, streams, plain=level == "decode")
+        if streams is not None:
+            streams.compare(place, at)
         for counted in sums:
             counted.compare(place, at)
         return CheckReport(reader.region_count, blocks)
 
 
 def _metadata(reader: Reader, limits: Limits) -> None:
-    """Walk the metadata blocks in file order (CHK-1, steps 2 and 3)."""
+    """Walk the metadata blocks in file order (CHK-1, steps 2 to 5)."""
     file, header, footer = reader._files.index, reader.header, reader._footer
     place, end = file.place, reader._opened.footer_offset
     paired = reader._files.paired
@@ -202,8 +206,8 @@ def _metadata(reader: Reader, limits: Limits) -> None:
         raise place.error(ErrorCode.INCONSISTENT_INDEX, end + 12, f"sequence {sequence}", actual)
 
 
-def _blocks(reader: Reader, limits: Limits, sums: list[_Sums], *, plain: bool) -> int:
-    """Check every partition block (CHK-1, steps 5 and 6); return how many there are."""
+def _blocks(reader: Reader, limits: Limits, sums: list[_Sums], streams: StreamCounter | None, *, plain: bool) -> int:
+    """Check every partition block (CHK-1, steps 7 and 9); return how many there are."""
     header, file = reader.header, reader._files.data
     sequences = Sequences(all_shared=True)
     ahead = Ahead(file, of_range(reader, header.first_partition, header.end_partition))
@@ -224,10 +228,13 @@ def _blocks(reader: Reader, limits: Limits, sums: list[_Sums], *, plain: bool) -
             ):
                 blocks += 1
                 ends.append(block.end)
+                last = block.sequence
                 if plain and block.kind == KIND_DATA:
                     records = check_framing(block, header.framing, file.place)
                     found[0] += block.plain_size
                     found[1] += records[0].size if records is not None else 0
+            if streams is not None and ends:
+                streams.add(extent.partition, len(ends), last)
             if runs:
                 _whole(reader, region, extent, runs, ends)
             for counted, value in zip(sums, found, strict=False):

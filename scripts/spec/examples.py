@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "conformance"))
 
 # Beside the suite.
 from generate.base import text  # noqa: E402
-from generate.output import Output, Region, build  # noqa: E402
-from generate.raw import Header  # noqa: E402
 from generate.trained import TEXTS, WORDS  # noqa: E402
 
 PARTITIONS = 20
@@ -97,11 +95,13 @@ def sparse(name: str) -> None:
 
 
 def selective(name: str) -> None:
-    """A file whose sequences have gaps, which no writer of a library makes."""
-    kept = [replace(text("the fourth block"), sequence=3), replace(text("the sixth"), sequence=5)]
-    head = Header(partition_count=3, framing=1, reader_features=1, file_id=FILE_ID)
-    built = build(Output(head, [Region({0: kept, 2: [replace(text("the second"), sequence=1)]})]))
-    Path(f"{name}.faro").write_bytes(built.files["single"])
+    """A file whose sequences have gaps, in the middle of a stream and at its end."""
+    with Writer(name, options(3, selective=True)) as writer:
+        with writer.region() as region:
+            for partition, sequence, record in ((0, 3, "the fourth block"), (0, 5, "the sixth"), (2, 1, "the second")):
+                region.sequence(sequence)
+                region.block(partition, 0, text(record).plain, 1)
+        writer.skip_to(0, 8)
 
 
 def unfinished(name: str) -> None:
@@ -185,9 +185,11 @@ EXAMPLES = {
     ),
     "selective": Example(
         "A selective file", selective,
-        "no calls: a program that copies some blocks of another file may write it\npartition 0: blocks 3 and 5, partition 2: block 1",
+        f"options: {COMMON}, partition_count 3, framing records, selective\nregion(): sequence(3), block(0, record \"the fourth block\"), "
+        'sequence(5), block(0, record "the sixth"), sequence(1), block(2, record "the second")\nskip_to(0, 8)\nfinish()',
         "With the reader feature `selective` sequences may have gaps. The region message has `first_block`: the sequence of the first "
-        "block of each slot, 0 for a slot without blocks (REG-9, PRT-4).",
+        "block of each slot, 0 for a slot without blocks (REG-9, PRT-4). The footer has the streams: partition 0 had 8 blocks, of which "
+        "6 are not in the file; partition 2 had 2, of which 1 is not (FTR-8).",
     ),
     "unfinished": Example(
         "An unfinished file", unfinished,
@@ -284,7 +286,9 @@ def examples_pages(faro: Path) -> dict[str, str]:
         "README.md": "# Examples\n\nReal files, byte by byte. The calls on each page ([writing.md](../writing.md)) write its file; `faro dump --annotate`\n"
         "annotates it; `make spec` rebuilds the pages.\n\nOffsets are decimal, bytes hexadecimal in file order. All integers are little-endian.\n\n"
         "| page | shows |\n|---|---|\n"
-        + "".join(f"| [{name}.md]({name}.md) | {it.title[0].lower() + it.title[1:]} |\n" for name, it in EXAMPLES.items())
+        + "".join(
+            f"| [{name}.md]({name}.md) | {it.title[0].lower() + it.title[1:]} |\n" for name, it in EXAMPLES.items()
+        )
     }
     for name, example in EXAMPLES.items():
         folder = tempfile.mkdtemp()

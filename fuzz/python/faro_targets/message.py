@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy.typing as npt
-from faro_format import Block, Codec, ErrorCode, FaroError, Statistics
+from faro_format import Block, Codec, ErrorCode, FaroError, Statistics, Streams
 from faro_format._block.block import KIND_FOOTER, KIND_REGION, KIND_SCHEMA
 from faro_format._error import Place
 from faro_format._message.build import build_footer, build_region, build_schema
@@ -113,17 +113,26 @@ def _footer(footer: FooterMessage, canonical: bool) -> list[str]:
         f"statistics {_statistics(footer.statistics, canonical)}",
         *(f"property {_text(key)} {_text(value)}" for key, value in footer.properties),
         f"created_by {_text(footer.created_by)}",
+        f"dictionaries {_vector(footer.dictionaries)}",
+        f"streams {_streams(footer.streams, canonical)}",
     ]
+
+
+def _streams(found: Streams | None, canonical: bool) -> str:
+    if found is None:
+        return "-"
+    vectors = " ".join(_count_vector(values, canonical) for values in (found.next, found.missing))
+    return f"{vectors} {found.shared_next} {found.shared_missing}"
+
+
+def _count_vector(values: npt.NDArray[Any] | None, canonical: bool) -> str:
+    return "-" if canonical and values is not None and not values.any() else _vector(values)
 
 
 def _statistics(found: Statistics | None, canonical: bool) -> str:
     if found is None:
         return "-"
-
-    def vector(values: npt.NDArray[Any] | None) -> str:
-        return "-" if canonical and values is not None and not values.any() else _vector(values)
-
-    vectors = " ".join(vector(values) for values in (found.stored, found.plain, found.records))
+    vectors = " ".join(_count_vector(values, canonical) for values in (found.stored, found.plain, found.records))
     return f"{vectors} {found.stored_to_all} {found.plain_to_all} {found.records_to_all}"
 
 
@@ -155,5 +164,7 @@ def _build(found: Any) -> bytes | None:
             statistics=found.statistics,
             properties=dict(found.properties),
             created_by=found.created_by,
+            dictionaries=found.dictionaries,
+            streams=found.streams,
         )
     return build_schema(bytes(found))

@@ -12,10 +12,11 @@ from typing import Any
 import flatbuffers
 import numpy.typing as npt
 
-from faro_format._bytes.spans import U32s, U64s
-from faro_format._message.messages import RUN, Records, Statistics
+from faro_format._bytes.spans import U32s
+from faro_format._message.messages import RUN, Records, Statistics, Streams
 from faro_format.generated import Footer, Property, Region, Schema, SharedExtent
 from faro_format.generated import Statistics as Stats
+from faro_format.generated import Streams as StreamsTable
 
 
 def build_region(
@@ -84,6 +85,7 @@ def build_footer(
     properties: Mapping[str, str] | None = None,
     created_by: str | None = None,
     dictionaries: Records | None = None,
+    streams: Streams | None = None,
 ) -> bytes:
     """Return the canonical footer message.
 
@@ -94,6 +96,7 @@ def build_footer(
         properties: in any order.
         created_by: the writing program.
         dictionaries: of dtype :data:`faro_format._message.messages.DICTIONARY`.
+        streams: None if they are not known, or the file is not selective.
     """
     builder = flatbuffers.Builder(1024 + 32 * regions.size)
     at_regions = _structs(builder, regions, 32) if regions.size else 0
@@ -111,8 +114,10 @@ def build_footer(
         at_properties = _offsets(builder, tables)
     at_created = 0 if created_by is None else builder.CreateString(created_by)
     at_dictionaries = _structs(builder, dictionaries, 16) if dictionaries is not None and dictionaries.size else 0
+    at_streams = 0 if streams is None else _streams(builder, streams)
     Footer.FooterStart(builder)
     Footer.FooterAddDataSize(builder, data_size)
+    Footer.FooterAddStreams(builder, at_streams)
     Footer.FooterAddDictionaries(builder, at_dictionaries)
     Footer.FooterAddCreatedBy(builder, at_created)
     Footer.FooterAddProperties(builder, at_properties)
@@ -130,13 +135,26 @@ def build_schema(arrow: bytes) -> bytes:
     return _finish(builder, Schema.SchemaEnd(builder), b"FRSC")
 
 
-def _statistics(builder: Any, statistics: Statistics) -> int:  # noqa: ANN401
-    def values(column: U64s | None) -> int:
-        return 0 if column is None or not column.any() else _vector(builder, column, "<u8")
+def _counts(builder: Any, values: npt.NDArray[Any] | None, dtype: str) -> int:  # noqa: ANN401
+    """Add a vector of statistics or streams, unless all of its values are zero (CAN-3)."""
+    return 0 if values is None or not values.any() else _vector(builder, values, dtype)
 
-    at_stored = values(statistics.stored)
-    at_plain = values(statistics.plain)
-    at_records = values(statistics.records)
+
+def _streams(builder: Any, streams: Streams) -> int:  # noqa: ANN401
+    at_next = _counts(builder, streams.next, "<u4")
+    at_missing = _counts(builder, streams.missing, "<u4")
+    StreamsTable.StreamsStart(builder)
+    StreamsTable.StreamsAddSharedMissing(builder, streams.shared_missing)
+    StreamsTable.StreamsAddSharedNext(builder, streams.shared_next)
+    StreamsTable.StreamsAddMissing(builder, at_missing)
+    StreamsTable.StreamsAddNext(builder, at_next)
+    return int(StreamsTable.StreamsEnd(builder))
+
+
+def _statistics(builder: Any, statistics: Statistics) -> int:  # noqa: ANN401
+    at_stored = _counts(builder, statistics.stored, "<u8")
+    at_plain = _counts(builder, statistics.plain, "<u8")
+    at_records = _counts(builder, statistics.records, "<u8")
     Stats.StatisticsStart(builder)
     Stats.StatisticsAddRecordsToAll(builder, statistics.records_to_all)
     Stats.StatisticsAddPlainToAll(builder, statistics.plain_to_all)

@@ -76,6 +76,10 @@ _STATISTICS = Table(
         Field("records_to_all", 8),
     ),
 )
+_STREAMS = Table(
+    "Streams",
+    (Field("next", vector=_U32), Field("missing", vector=_U32), Field("shared_next"), Field("shared_missing")),
+)
 _PROPERTY = Table("Property", (Field("key", required=True, string=True), Field("value", required=True, string=True)))
 _FOOTER = Table(
     "Footer",
@@ -86,6 +90,7 @@ _FOOTER = Table(
         Field("properties", tables=_PROPERTY),
         Field("created_by", string=True),
         Field("dictionaries", vector=(16, 8)),
+        Field("streams", table=_STREAMS),
     ),
 )
 _SCHEMA = Table("Schema", (Field("arrow", required=True, vector=(1, 1)),))
@@ -150,6 +155,31 @@ class Statistics:
 
 
 @dataclass(frozen=True)
+class Streams:
+    """How many blocks the streams of a ``selective`` file had, and how many of them are not in it (FTR-8).
+
+    A vector that is None is all zeros.
+    """
+
+    next: U32s | None = None
+    """How many own blocks each partition had, index p - first_partition: the sequence that the next would have had."""
+    missing: U32s | None = None
+    """How many own blocks of each partition are not in the file, since they were consumed before."""
+    shared_next: int = 0
+    shared_missing: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all numbers are equal."""
+        if not isinstance(other, Streams):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
+
+    def __hash__(self) -> int:
+        """A hash of the numbers of the shared stream; arrays have none."""
+        return hash((self.shared_next, self.shared_missing))
+
+
+@dataclass(frozen=True)
 class FooterMessage:
     """A structurally valid footer message."""
 
@@ -161,6 +191,7 @@ class FooterMessage:
     created_by: str | None
     dictionaries: Records = field(default_factory=lambda: np.zeros(0, DICTIONARY))
     """Where the dictionaries are, number 1 first, of dtype :data:`DICTIONARY`."""
+    streams: Streams | None = None
 
 
 class _View:
@@ -266,6 +297,11 @@ def parse_footer(block: Block, place: Place, minor: int) -> FooterMessage:
             inner.scalar("plain_to_all", 8),
             inner.scalar("records_to_all", 8),
         )
+    streams = None
+    if "streams" in view.found.children:
+        inner = _View(view.message, view.found.children["streams"])
+        shared = inner.scalar("shared_next", 4), inner.scalar("shared_missing", 4)
+        streams = Streams(inner.u32s("next"), inner.u32s("missing"), *shared)
     properties: list[tuple[str, str]] = []
     if "properties" in view.found.children:
         table = _View(view.message, view.found.children["properties"])
@@ -278,6 +314,7 @@ def parse_footer(block: Block, place: Place, minor: int) -> FooterMessage:
         properties=properties,
         created_by=view.strings("created_by")[0],
         dictionaries=np.zeros(0, DICTIONARY) if dictionaries is None else dictionaries.view(DICTIONARY),
+        streams=streams,
     )
 
 

@@ -19,7 +19,7 @@ from faro_format._dictionaries import DictionaryEntry
 from faro_format._error import FaroError, invalid
 from faro_format._index.regions import Extent, Region
 from faro_format._limits import Limits
-from faro_format._message.messages import FooterMessage, Statistics
+from faro_format._message.messages import FooterMessage, Statistics, Streams
 from faro_format._reader.ahead import Ahead, of_partition, of_range
 from faro_format._reader.extents import Sequences, read_extent
 from faro_format._reader.held import Held, own_blocks
@@ -108,6 +108,15 @@ class PartitionReader(ABC):
     def statistics(self) -> Statistics | None:
         """The footer's statistics; None if there are none. A hint unless they were checked (FTR-6)."""
         return None if self._footer is None else self._footer.statistics
+
+    @property
+    def streams(self) -> Streams | None:
+        """How many blocks the streams of a ``selective`` file had, and how many of them are not in it (FTR-8, PRT-8).
+
+        None in other files, before the file is finished, and when it is not known, as after a repair. A hint unless it
+        was checked (FTR-6).
+        """
+        return None if self._footer is None else self._footer.streams
 
     @property
     def dictionaries(self) -> tuple[DictionaryEntry, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,7 +37,7 @@ from faro_format._dictionaries import MAX_DICTIONARIES, MIN_DICTIONARY, Dictiona
 from faro_format._error import ErrorCode, Place
 from faro_format._index.regions import MAX_REGION, MIN_REGION, Entry, Region, check_region
 from faro_format._limits import Limits
-from faro_format._message.messages import FooterMessage, Records, parse_footer, parse_region, parse_schema
+from faro_format._message.messages import FooterMessage, Records, Streams, parse_footer, parse_region, parse_schema
 from faro_format._storage.input_file import InputFile, Window, check_kind
 from faro_format._storage.names import OutputPaths
 from faro_format._storage.remote_output import Attempt
@@ -224,7 +225,7 @@ def read_footer(block: Block, files: Files, header: FileHeader, limits: Limits) 
 
 
 def _check_footer(footer: FooterMessage, footer_offset: int, header: FileHeader, place: Place, *, paired: bool) -> None:
-    """Check the rules FTR-2 to FTR-5 and FTR-7."""
+    """Check the rules FTR-2 to FTR-5, FTR-7 and FTR-8."""
 
     def require(condition: bool | np.bool_, rule: str) -> None:
         if not condition:
@@ -279,8 +280,22 @@ def _check_footer(footer: FooterMessage, footer_offset: int, header: FileHeader,
                 continue
             require(vector.size == header.partition_count, f"FTR-4: vectors of {header.partition_count} values")
             require(int(vector.max()) + to_all < 2**64, "FTR-4: sums of at most 2^64 - 1")
+    if footer.streams is not None:
+        _check_streams(footer.streams, header, require)
     keys = [key.encode() for key, _ in footer.properties]
     require(all(a < b for a, b in itertools.pairwise(keys)), "FTR-5: ascending keys of properties")
+
+
+def _check_streams(streams: Streams, header: FileHeader, require: Callable[[bool, str], None]) -> None:
+    """Check the rules FTR-8."""
+    require(header.selective, "FTR-8: no streams without the feature selective")
+    for vector in (streams.next, streams.missing):
+        count = header.partition_count
+        require(vector is None or vector.size == count, f"FTR-8: vectors of {count} values")
+    if streams.missing is not None:
+        most = 0 if streams.next is None else streams.next
+        require(bool((streams.missing <= most).all()), "FTR-8: no more missing blocks than there were")
+    require(streams.shared_missing <= streams.shared_next, "FTR-8: no more missing shared blocks than there were")
 
 
 def _tile(regions: Records, lengths: Ints, starts: Ints, sizes: Ints) -> bool:

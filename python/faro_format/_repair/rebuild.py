@@ -41,7 +41,7 @@ TEMPORARY = ".rebuild.tmp"
 """The ending of a rebuilt index's name until it is complete (REP-10)."""
 
 LOST = (
-    "members of shared extents, runs, statistics and properties",
+    "members of shared extents, runs, statistics, streams and properties",
     "regions missing at the end, if there were any",
     "whether the last blocks were ever committed",
 )

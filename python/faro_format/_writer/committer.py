@@ -21,7 +21,7 @@ from faro_format._storage.stored_output import StoredOutput
 from faro_format._writer.files import Files
 from faro_format._writer.measured_file import MeasuredFile
 from faro_format._writer.options import WriterOptions
-from faro_format._writer.region_builder import RegionBuilder, Streams
+from faro_format._writer.region_builder import RegionBuilder, WriterState
 from faro_format._writer.summary import Summary
 
 _log = logging.getLogger("faro_format")
@@ -30,16 +30,16 @@ _log = logging.getLogger("faro_format")
 class Committer:
     """Appends to an output's files. After an error here, the writer has failed."""
 
-    def __init__(self, options: WriterOptions, streams: Streams, files: Files) -> None:
+    def __init__(self, options: WriterOptions, state: WriterState, files: Files) -> None:
         """Begin without files; :meth:`begin` makes them.
 
         Args:
             options: the writer's.
-            streams: the writer's.
+            state: the writer's.
             files: of the output; the caller discards them after an error.
         """
         self._options = options
-        self._streams = streams
+        self._state = state
         self._files = files
         self._directory: list[tuple[int, int, int, int, int]] = []
         self._dictionaries: list[tuple[int, int, int]] = []
@@ -58,7 +58,7 @@ class Committer:
         self.begun = True
         files, header = self._files, self._options._header
         files.create(layout)
-        figures = self._streams.figures
+        figures = self._state.figures
         self._index = MeasuredFile(files.index, figures)
         self._data = MeasuredFile(files.data, figures) if files.paired else self._index
         if files.paired:
@@ -79,11 +79,11 @@ class Committer:
         """
         begin = time.perf_counter()
         self.begin("paired")
-        builder = RegionBuilder(self._streams, self._append_blocks)
+        builder = RegionBuilder(self._state, self._append_blocks)
         fill(builder)
         builder.drain()
         self._commit(builder, wrapped=wrapped)
-        self._streams.figures.region_time += time.perf_counter() - begin
+        self._state.figures.region_time += time.perf_counter() - begin
         return sum(extent.records for extent in builder.extents)
 
     def append(self, builder: RegionBuilder, *, wrapped: bool) -> None:
@@ -93,7 +93,7 @@ class Committer:
             self.begin("paired")
         self._append_blocks(builder.parts)
         self._commit(builder, wrapped=wrapped)
-        self._streams.figures.region_time += time.perf_counter() - begin
+        self._state.figures.region_time += time.perf_counter() - begin
 
     def finish(self, properties: Mapping[str, str], *, reading: bool = False) -> Summary:
         """Write footer and tail, and publish the files, whose layout was chosen.
@@ -102,7 +102,7 @@ class Committer:
             properties: the footer's.
             reading: whether :meth:`output` is called afterwards.
         """
-        index, statistics = self._index, self._streams.statistics()
+        index, statistics = self._index, self._state.statistics()
         message = build_footer(
             regions=np.array(self._directory, ENTRY),
             data_size=self._data.position,
@@ -110,6 +110,7 @@ class Committer:
             properties=properties,
             created_by=self._options.created_by,
             dictionaries=np.array(self._dictionaries, DICTIONARY),
+            streams=self._state.streams(),
         )
         at = self._append_message(KIND_FOOTER, message, partial(index.append, last=True))
         index.end(encode_tail(at, len(message)))
@@ -121,7 +122,7 @@ class Committer:
             files=self._files.paths,
             file_id=self._options._header.file_id,
             regions=len(self._directory),
-            blocks=self._streams.blocks,
+            blocks=self._state.blocks,
             data_bytes=data_bytes,
             index_bytes=total - data_bytes,
             statistics=statistics,
@@ -151,13 +152,13 @@ class Committer:
         """Append blocks of a region. Before the first one, append the dictionaries that wait for it (DIC-8)."""
         if not parts:
             return
-        pending = self._streams.dictionaries.pending
+        pending = self._state.dictionaries.pending
         for raw in pending:
             at = self._data.position
             number = len(self._dictionaries) + 1
             paired = self._files.paired
             sequence = number - 1 if paired else self._metadata
-            self._data.append([encode_metadata(self._streams.seed, KIND_DICTIONARY, sequence, raw, number)])
+            self._data.append([encode_metadata(self._state.seed, KIND_DICTIONARY, sequence, raw, number)])
             self._metadata += not paired
             self._dictionaries.append((at, len(raw), 0))
         pending.clear()
@@ -184,6 +185,6 @@ class Committer:
         if len(message) >= 2**32:
             raise FaroError(ErrorCode.LIMIT_EXCEEDED, "a message below 2^32 bytes", str(len(message)))
         at = self._index.position
-        (append or self._index.append)([encode_metadata(self._streams.seed, kind, self._metadata, message)])
+        (append or self._index.append)([encode_metadata(self._state.seed, kind, self._metadata, message)])
         self._metadata += 1
         return at

@@ -20,7 +20,7 @@ from faro_format._writer.batch import check_batch, check_kind
 from faro_format._writer.calls import Calls
 from faro_format._writer.figures import WriterFigures
 from faro_format._writer.options import WriterOptions
-from faro_format._writer.region_builder import Streams, member_bits
+from faro_format._writer.region_builder import WriterState, member_bits
 from faro_format._writer.sort_buffer import CHARGE, SortBuffer
 
 
@@ -31,7 +31,7 @@ class RecordCalls:
     _framing: Framing
     _calls: Calls
     _buffer: SortBuffer
-    _streams: Streams
+    _state: WriterState
 
     @abstractmethod
     def _close_region(self, *, full: bool = False) -> None:
@@ -208,7 +208,7 @@ class RecordCalls:
 
     def figures(self) -> WriterFigures:
         """Return what the writer has done so far; also after it has ended."""
-        return replace(self._streams.figures, memory_used=self._buffer.held)
+        return replace(self._state.figures, memory_used=self._buffer.held)
 
     def _rows(self, rows: int) -> int:
         if type(rows) is not int or rows != 1:

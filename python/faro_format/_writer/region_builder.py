@@ -15,12 +15,12 @@ import numpy as np
 from faro_format._arguments import integers, items
 from faro_format._block.block import BLOCK_HEADER_SIZE, KIND_DATA, NO_PARTITION, PADDING, encode_header, pad8
 from faro_format._bytes.header import FileHeader
-from faro_format._bytes.spans import U64s
+from faro_format._bytes.spans import U32s, U64s
 from faro_format._codec import CODEC_NONE, Codec, compress
 from faro_format._error import ErrorCode, FaroError, invalid
 from faro_format._index.regions import MAX_REGION
 from faro_format._message.build import build_region
-from faro_format._message.messages import Statistics
+from faro_format._message.messages import Statistics, Streams
 from faro_format._writer.figures import WriterFigures
 from faro_format._writer.options import WriterOptions
 from faro_format._writer.training import SMALL_BLOCK, KnownDictionaries
@@ -51,8 +51,8 @@ class BuiltExtent:
 
 
 @dataclass
-class Streams:
-    """The state that a writer keeps from region to region: sequences and sums (BLK-3, FTR-4)."""
+class WriterState:
+    """The state that a writer keeps from region to region: sequences and sums (BLK-3, FTR-4, FTR-8)."""
 
     options: WriterOptions
     seed: int
@@ -61,6 +61,8 @@ class Streams:
     figures: WriterFigures = field(default_factory=WriterFigures)
     next_own: dict[int, int] = field(default_factory=dict)
     next_shared: int = 0
+    missing_own: dict[int, int] = field(default_factory=dict)
+    missing_shared: int = 0
     blocks: int = 0
     """Those of committed regions."""
     vectors: dict[str, U64s] = field(default_factory=dict)
@@ -94,6 +96,33 @@ class Streams:
             self.vectors[name] = np.zeros(self.options.partition_count, np.uint64)
         return self.vectors[name]
 
+    def advance_own(self, partition: int, sequence: int, blocks: int) -> None:
+        """Go on after the blocks of a partition below *sequence*; *blocks* of them are new in the file."""
+        gaps = sequence - self.next_own.get(partition, 0) - blocks
+        if gaps:
+            self.missing_own[partition] = self.missing_own.get(partition, 0) + gaps
+        self.next_own[partition] = sequence
+
+    def advance_shared(self, sequence: int, blocks: int) -> None:
+        """Go on after the shared blocks below *sequence*; *blocks* of them are new in the file."""
+        self.missing_shared += sequence - self.next_shared - blocks
+        self.next_shared = sequence
+
+    def streams(self) -> Streams | None:
+        """Return the footer's streams, or None if the file is not selective."""
+        if not self.options.selective:
+            return None
+
+        def vector(counts: dict[int, int]) -> U32s | None:
+            if not any(counts.values()):
+                return None
+            values = np.zeros(self.options.partition_count, np.uint32)
+            partitions = np.fromiter(counts.keys(), np.int64, len(counts))
+            values[partitions - self.options.first_partition] = list(counts.values())
+            return values
+
+        return Streams(vector(self.next_own), vector(self.missing_own), self.next_shared, self.missing_shared)
+
     def statistics(self) -> Statistics | None:
         """Return the footer's statistics, or None if none are kept."""
         if not self.options.statistics:
@@ -111,20 +140,20 @@ class Streams:
 class RegionBuilder:
     """Takes blocks in the order of the file; own extents first (SRT-7)."""
 
-    def __init__(self, streams: Streams, sink: Callable[[list[Any]], None] | None) -> None:
+    def __init__(self, state: WriterState, sink: Callable[[list[Any]], None] | None) -> None:
         """Begin a region.
 
         Args:
-            streams: the writer's; unchanged until :meth:`commit`.
+            state: the writer's; unchanged until :meth:`commit`.
             sink: takes the blocks' bytes as they come; None to keep them in :attr:`parts`.
         """
-        self._streams = streams
-        self._options = streams.options
-        self._seed = streams.seed
-        self._timed = streams.options.timed
+        self._state = state
+        self._options = state.options
+        self._seed = state.seed
+        self._timed = state.options.timed
         self._sink = sink
         self._pending = 0
-        self._next_shared = streams.next_shared
+        self._next_shared = state.next_shared
         # Statistics count data blocks only (FTR-4), figures all.
         self._event_bytes = 0
         self.parts: list[Any] = []
@@ -136,7 +165,7 @@ class RegionBuilder:
     @property
     def dictionary_count(self) -> int:
         """How many dictionaries blocks may name."""
-        return self._streams.dictionaries.count
+        return self._state.dictionaries.count
 
     def own(self, partition: int) -> None:
         """Begin the own extent of a partition."""
@@ -153,7 +182,7 @@ class RegionBuilder:
 
     def next_own(self, partition: int) -> int:
         """Return the sequence of the next own block of a partition that has no extent in the region."""
-        return self._streams.next_own.get(partition, 0)
+        return self._state.next_own.get(partition, 0)
 
     def skip_to(self, sequence: int) -> None:
         """Let the next block of the current extent have this sequence, which is not below its own."""
@@ -171,14 +200,14 @@ class RegionBuilder:
         codec = self._options.codec
         size = len(payload)
         if codec != CODEC_NONE and kind == KIND_DATA:
-            known, number = self._streams.dictionaries, 0
+            known, number = self._state.dictionaries, 0
             begin = time.perf_counter() if self._timed else 0.0
             if known.trained and size < SMALL_BLOCK:
                 packed, number = known.compress(payload)
             else:
                 packed = compress(codec, self._options.level, payload)
             if self._timed:
-                self._streams.figures.compress_time += time.perf_counter() - begin
+                self._state.figures.compress_time += time.perf_counter() - begin
             if len(packed) < size:
                 self.stored(kind, codec, size, packed, records, number)
                 return
@@ -205,7 +234,7 @@ class RegionBuilder:
         begin = time.perf_counter() if self._timed else 0.0
         header = encode_header(self._seed, payload, plain_size, extent.partition, sequence, kind, codec, dictionary)
         if self._timed:
-            self._streams.figures.checksum_time += time.perf_counter() - begin
+            self._state.figures.checksum_time += time.perf_counter() - begin
         self.parts.append(header)
         if size:
             self.parts.append(payload)
@@ -247,21 +276,24 @@ class RegionBuilder:
     def commit(self) -> None:
         """Advance the writer's sequences and sums; the region is in the file."""
         self._close_extent()
-        streams = self._streams
+        state = self._state
         for extent in self.extents:
-            if extent.partition != NO_PARTITION and extent.blocks:
-                streams.next_own[extent.partition] = extent.next_block
-        streams.next_shared = self._next_shared
+            if not extent.blocks:
+                continue
+            if extent.partition != NO_PARTITION:
+                state.advance_own(extent.partition, extent.next_block, extent.blocks)
+            else:
+                state.advance_shared(extent.next_block, extent.blocks)
         blocks = sum(extent.blocks for extent in self.extents)
-        streams.blocks += blocks
-        figures = streams.figures
+        state.blocks += blocks
+        figures = state.figures
         figures.regions += self.length > 0
         figures.blocks += blocks
         figures.plain_bytes += sum(extent.plain for extent in self.extents) + self._event_bytes
         figures.stored_bytes += self.length
-        streams.count("stored", self.extents, [extent.length for extent in self.extents])
-        streams.count("plain", self.extents, [extent.plain for extent in self.extents])
-        streams.count("records", self.extents, [extent.records for extent in self.extents])
+        state.count("stored", self.extents, [extent.length for extent in self.extents])
+        state.count("plain", self.extents, [extent.plain for extent in self.extents])
+        state.count("records", self.extents, [extent.records for extent in self.extents])
 
 
 def region_message(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, TypeVar
 
-from faro_format._arguments import choice, flag, shown, text
+from faro_format._arguments import choice, flag, integer, shown, text
 from faro_format._bytes.buffers import as_bytes
 from faro_format._error import invalid
 from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
@@ -20,7 +20,7 @@ from faro_format._writer.committer import Committer
 from faro_format._writer.files import Files, files_to_write
 from faro_format._writer.options import WriterOptions
 from faro_format._writer.records import RecordCalls
-from faro_format._writer.region_builder import RegionBuilder, Streams
+from faro_format._writer.region_builder import MAX_SEQUENCE, RegionBuilder, WriterState
 from faro_format._writer.region_writer import RegionWriter
 from faro_format._writer.sort_buffer import SortBuffer
 from faro_format._writer.summary import Summary
@@ -69,12 +69,12 @@ class Writer(RecordCalls):
         self.options = options
         self._framing = options.framing
         self._buffer = SortBuffer(options)
-        self._streams = Streams(options, options._header._seed)
+        self._state = WriterState(options, options._header._seed)
         self._properties: dict[str, str] = {}
         self._calls = Calls()
         # Not __del__: this also runs at the end of the program, even if the writer is still referenced.
         weakref.finalize(self, _drop, self._files, self._calls)
-        self._log = Committer(options, self._streams, self._files)
+        self._log = Committer(options, self._state, self._files)
         try:
             if layout is None:
                 self._files.check_free()
@@ -106,7 +106,7 @@ class Writer(RecordCalls):
             self._close_region()
             # An engine that sorts by itself has more than a few records (WRT-13).
             self._guarded(lambda: self._log.begin("paired"))
-            builder = RegionBuilder(self._streams, None)
+            builder = RegionBuilder(self._state, None)
             return RegionWriter.__new__(RegionWriter)._begin(builder, self.options, self._calls, self._end_region)
 
     def dictionary(self, content: Any) -> int:  # noqa: ANN401
@@ -124,12 +124,55 @@ class Writer(RecordCalls):
             FaroError: ``invalid-argument`` (DIC-8), even without the option ``dictionaries``.
         """
         with self._calls:
-            known, raw = self._streams.dictionaries, bytes(as_bytes(content, "content"))
+            known, raw = self._state.dictionaries, bytes(as_bytes(content, "content"))
             known.check(raw)
             self._close_region()
             # The file will have it, so it is a pair (WRT-13).
             self._guarded(lambda: self._log.begin("paired"))
             return known.give(raw)
+
+    def skip_to(self, partition: int, sequence: int) -> None:
+        """Say that the own blocks of a partition below *sequence* that are not in the file were consumed.
+
+        The next own block of the partition has this sequence. The footer then tells readers that nothing was lost
+        (:attr:`faro_format.Reader.streams`). ::
+
+            writer.flush()
+            writer.skip_to(2, 7)  # blocks 1 to 6 of partition 2 were read from memory
+
+        Args:
+            partition: an absolute number.
+            sequence: from that of the partition's next own block to 2^32 - 1.
+
+        Raises:
+            FaroError: ``invalid-argument`` without the option ``selective``, and while the sort buffer holds records,
+                as before :meth:`flush` (WRT-15).
+        """
+        with self._calls:
+            self._check_skip()
+            own = integer("partition", partition, self.options.first_partition, self.options._end_partition - 1)
+            number = integer("sequence", sequence, self._state.next_own.get(own, 0), MAX_SEQUENCE + 1)
+            self._state.advance_own(own, number, 0)
+
+    def skip_shared_to(self, sequence: int) -> None:
+        """Say of shared blocks what :meth:`skip_to` says of the own blocks of a partition.
+
+        Args:
+            sequence: from that of the next shared block to 2^32 - 1.
+
+        Raises:
+            FaroError: as :meth:`skip_to`.
+        """
+        with self._calls:
+            self._check_skip()
+            number = integer("sequence", sequence, self._state.next_shared, MAX_SEQUENCE + 1)
+            self._state.advance_shared(number, 0)
+
+    def _check_skip(self) -> None:
+        if not self.options.selective:
+            raise invalid("a writer with the option selective", "one without")
+        if self._buffer.count:
+            raise invalid("a sort buffer without records, as after a flush", f"{self._buffer.count} records")
 
     def property(self, key: str, value: str) -> None:
         """Add a property to the footer; each key once."""
@@ -213,11 +256,11 @@ class Writer(RecordCalls):
 
     def _close_region(self, *, full: bool = False) -> None:
         if self._buffer.count:
-            self._streams.figures.records += self._guarded(lambda: self._log.stream(self._empty))
-            self._streams.figures.spills += full
+            self._state.figures.records += self._guarded(lambda: self._log.stream(self._empty))
+            self._state.figures.spills += full
 
     def _empty(self, builder: RegionBuilder) -> None:
-        known = self._streams.dictionaries
+        known = self._state.dictionaries
         if known.training:
             known.train(self._buffer.sampled())
         self._buffer.drain(builder)
@@ -232,13 +275,13 @@ class Writer(RecordCalls):
         """
         with self._calls:
             self._close_region()
-            self._streams.figures.records += self._guarded(lambda: self._log.stream(fill, wrapped=wrapped))
+            self._state.figures.records += self._guarded(lambda: self._log.stream(fill, wrapped=wrapped))
 
     def _end_region(self, builder: RegionBuilder, wrapped: bool) -> None:
         """Accept the region of a region writer."""
         self._calls.region = None
         self._guarded(lambda: self._log.append(builder, wrapped=wrapped))
-        self._streams.figures.records += sum(extent.records for extent in builder.extents)
+        self._state.figures.records += sum(extent.records for extent in builder.extents)
 
     def _discard(self) -> None:
         self._files.discard()

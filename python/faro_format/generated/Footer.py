@@ -9,6 +9,7 @@ from faro_format.generated.DictionaryEntry import DictionaryEntry
 from faro_format.generated.Property import Property
 from faro_format.generated.RegionEntry import RegionEntry
 from faro_format.generated.Statistics import Statistics
+from faro_format.generated.Streams import Streams
 from typing import Iterable
 from typing import Optional
 np = import_numpy()
@@ -125,8 +126,18 @@ class Footer(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
         return o == 0
 
+    # Footer
+    def Streams(self) -> Optional[Streams]:
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
+        if o != 0:
+            x = self._tab.Indirect(o + self._tab.Pos)
+            obj = Streams()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
 def FooterStart(builder: flatbuffers.Builder):
-    builder.StartObject(6)
+    builder.StartObject(7)
 
 def Start(builder: flatbuffers.Builder):
     FooterStart(builder)
@@ -210,6 +221,12 @@ def FooterCreateDictionariesVector(builder: flatbuffers.Builder, data: Iterable[
 
 def CreateDictionariesVector(builder: flatbuffers.Builder, data: Iterable[Any]) -> int:
     FooterCreateDictionariesVector(builder, data)
+
+def FooterAddStreams(builder: flatbuffers.Builder, streams: int):
+    builder.PrependUOffsetTRelativeSlot(6, flatbuffers.number_types.UOffsetTFlags.py_type(streams), 0)
+
+def AddStreams(builder: flatbuffers.Builder, streams: int):
+    FooterAddStreams(builder, streams)
 
 def FooterEnd(builder: flatbuffers.Builder) -> int:
     return builder.EndObject()

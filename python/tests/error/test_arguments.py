@@ -225,6 +225,13 @@ def writer_rows() -> Iterator[Row]:
     act = lambda w, v: w.writer().write_arrow_column(v, pa.array(["x"]))  # noqa: E731
     yield Row(Writer.write_arrow_column, "partitions", integers(0, 2, range(1, 2)), act, also=("offsets",))
     yield Row(Writer.dictionary, "content", nothing, lambda w, v: w.writer(dictionaries=True).dictionary(v))
+    sequence = integer(0, 2**32 - 1)
+    act = lambda w, v: w.writer(selective=True).skip_to(v, 3)  # noqa: E731
+    yield Row(Writer.skip_to, "partition", PARTITION, act)
+    act = lambda w, v: w.writer(selective=True).skip_to(1, v)  # noqa: E731
+    yield Row(Writer.skip_to, "sequence", sequence, act)
+    act = lambda w, v: w.writer(selective=True).skip_shared_to(v)  # noqa: E731
+    yield Row(Writer.skip_shared_to, "sequence", sequence, act)
     yield Row(Writer.property, "key", text, lambda w, v: w.writer().property(v, "value"))
     yield Row(Writer.property, "value", text, lambda w, v: w.writer().property("key", v))
     yield Row(RegionWriter.shared, "partitions", or_none(SOME), lambda w, v: w.writer().region().shared(v))
@@ -478,8 +485,8 @@ def test_the_table_has_every_argument_of_every_public_call() -> None:
 MADE_BY_THE_LIBRARY = {
     *("Block", "CheckLevel", "CheckReport", "CleanReport", "Codec", "DictionaryEntry", "Encoded", "ErrorCode"),
     *("ErrorFamily", "FaroError", "FaroIOError", "FileHeader", "FileKind", "Framing", "KeptFile", "PartitionReader"),
-    *("RecoverReport", "RepairReport", "Statistics", "StoredFile", "Summary", "VERSION_MAJOR", "VERSION_MINOR"),
-    *("Destination", "NewFile", "ReaderFigures", "WriterFigures"),
+    *("RecoverReport", "RepairReport", "Statistics", "StoredFile", "Streams", "Summary", "VERSION_MAJOR"),
+    *("Destination", "NewFile", "ReaderFigures", "VERSION_MINOR", "WriterFigures"),
 }
 """What callers get, and do not make."""
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support import FILE_ID, Call, output, scripts
 
-from faro_format import FaroError, Reader, Summary, Writer, WriterOptions, check
+from faro_format import FaroError, Reader, Streams, Summary, Writer, WriterOptions, check
 from faro_format.arrow import ArrowWriter
 
 
@@ -89,7 +89,12 @@ def test_blocks_are_counted_without_the_gaps_between_them(tmp_path: Path) -> Non
             region.sequence(91)
             region.block(1, 1, b"ninety-one")
         assert writer.figures().blocks == 5
+        writer.skip_to(2, 6)
+        writer.skip_shared_to(8)
         assert writer.finish().blocks == 5
     with Reader(name) as reader:
+        streams = reader.streams
+        assert streams is not None
+        assert streams == Streams(np.array([0, 92, 6]), np.array([0, 89, 6]), 8, 6)
         assert [block.sequence for block in reader.partition(1)] == [7, 90, 3, 4, 91]
     check(name)

@@ -361,6 +361,45 @@ fn info_names_what_a_reader_has_to_understand() {
 }
 
 #[test]
+fn gaps_of_selective_files_are_told() {
+    let cases = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases/valid");
+    let folder = Folder::new();
+    let name = |case: &str| cases.join(case).to_str().unwrap().to_owned();
+    let gaps = name("prt-8-gaps-single.faro");
+    let text = "with gaps: 19 of 24 blocks consumed before they were stored (of 3 partitions, 4 shared)\n";
+    let printed = folder.text(&["info", "--partitions", &gaps]);
+    assert!(printed.contains(&format!("streams      {text}")), "{printed}");
+    assert!(
+        printed.contains("        1        64 B  7 blocks missing\n"),
+        "{printed}"
+    );
+    // Partitions of which nothing is stored have a line too, if blocks are missing.
+    let nothing = folder.text(&["info", "--partitions", &name("ftr-8-all-missing.faro")]);
+    assert!(
+        nothing.contains("        1         0 B  5 blocks missing\n"),
+        "{nothing}"
+    );
+    let report = folder.json(&["info", "--json", "--partitions", &gaps]);
+    assert_eq!(report["streams"]["partitions_with_gaps"], 3);
+    assert_eq!(report["partitions"]["each"][1]["missing"], 7);
+    let checked = folder.text(&["check", &gaps]);
+    assert!(checked.ends_with(&format!("  streams   {text}")), "{checked}");
+    assert_eq!(
+        folder.json(&["check", "--json", &gaps])["outputs"][0]["streams"]["missing"],
+        19
+    );
+    for (case, expected) in [
+        ("prt-8-complete.faro", "complete"),
+        ("prt-8-absent.faro", "not known whether blocks are missing"),
+    ] {
+        let printed = folder.text(&["info", &name(case)]);
+        assert!(printed.contains(&format!("streams      {expected}\n")), "{printed}");
+    }
+    let plain = folder.text(&["info", &name("read-64-kib.faro")]);
+    assert!(!plain.contains("streams"), "{plain}");
+}
+
+#[test]
 fn fragments_are_described_and_checked() {
     let cases = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases/fragment");
     let folder = Folder::new();

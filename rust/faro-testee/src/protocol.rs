@@ -280,7 +280,7 @@ pub(crate) struct Options {
 
 /// A call of a writer.
 #[derive(Debug, Deserialize)]
-#[serde(tag = "call", rename_all = "lowercase", deny_unknown_fields)]
+#[serde(tag = "call", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Call {
     Write {
         partition: i64,
@@ -307,6 +307,13 @@ pub(crate) enum Call {
         content: Content,
     },
     Flush {},
+    SkipTo {
+        partition: i64,
+        sequence: i64,
+    },
+    SkipSharedTo {
+        sequence: i64,
+    },
     Finish {},
     Abort {},
     Property {

@@ -4,7 +4,7 @@ use crate::output::Output;
 use crate::payload::to_hex;
 use crate::protocol::{Answer, Failure, Fault, Read};
 use crate::storage::Storage;
-use faro::message::DictionaryEntry;
+use faro::message::{DictionaryEntry, Streams};
 use faro::{Block, FileHeader, Framing, Lookup, Reader, ReaderOptions};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -106,7 +106,27 @@ fn describe(output: &dyn Output) -> Map<String, Value> {
         "statistics".into(),
         footer.is_some_and(|footer| footer.statistics.is_some()).into(),
     );
+    if of.is_selective() {
+        let streams = footer.and_then(|footer| footer.streams.as_ref());
+        answer.insert(
+            "streams".into(),
+            streams.map_or(Value::Null, |streams| described(streams, of)),
+        );
+    }
     answer
+}
+
+/// The next sequence and the missing blocks of the shared stream, and of each own stream that had blocks.
+fn described(streams: &Streams, header: &FileHeader) -> Value {
+    let missing = |at: usize| streams.missing.as_ref().map_or(0, |missing| missing[at]);
+    let all = streams.next.iter().flatten().enumerate().filter(|(_, next)| **next > 0);
+    let own: Map<String, Value> = all
+        .map(|(at, next)| {
+            let partition = header.first_partition + at as u32;
+            (partition.to_string(), json!([next, missing(at)]))
+        })
+        .collect();
+    json!({ "shared": [streams.shared_next, streams.shared_missing], "own": own })
 }
 
 /// The partitions that can have a block or an error. With a faulty region, every partition has an error.

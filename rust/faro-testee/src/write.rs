@@ -139,6 +139,10 @@ fn make(output: &mut NewOutput, call: &Call, dictionaries: &mut Vec<u16>) -> Res
             many(writer, *count, *seed, *partitions, *length, *content)?;
         }
         Call::Flush {} => writer.flush()?,
+        Call::SkipTo { partition, sequence } => {
+            writer.skip_to(number("a partition", *partition)?, number("a sequence", *sequence)?)?;
+        }
+        Call::SkipSharedTo { sequence } => writer.skip_shared_to(number("a sequence", *sequence)?)?,
         Call::Finish {} => output.finish()?,
         Call::Abort {} => writer.abort()?,
         Call::Property { key, value } => writer.property(key, value)?,

@@ -79,7 +79,7 @@ pub use check::{CheckLevel, CheckOptions, CheckReport, check, check_stored, chec
 pub use codec::Codec;
 pub use error::{Error, ErrorCode, ErrorFamily, FileRole, Result};
 pub use follow::{Follower, Progress};
-pub use index::{Extent, Members, RegionCache, RegionIndex, SharedSlot, Slot};
+pub use index::{Extent, Members, RegionCache, RegionIndex, SharedSlot, Slot, StreamCounts};
 pub use limits::{Limits, MemoryBudget};
 pub use reader::{
     Block, BlockSums, Blocks, BorrowedBlock, ByPartition, ByteRange, ByteRangeKind, Lookup, Reader, ReaderFigures,

@@ -5,8 +5,8 @@ mod common;
 use common::{Place, check, code, content, contents, fill_sample, open, options, write_sample};
 use faro::block::{DATA, EVENT};
 use faro::{
-    Codec, Durability, ErrorCode, Files, Follower, Framing, Layout, ReaderOptions, StoredBlock, To, Writer,
-    WriterOptions,
+    Codec, Durability, ErrorCode, Files, Follower, Framing, Layout, ReaderOptions, StoredBlock, StreamCounts, To,
+    Writer, WriterOptions,
 };
 
 const LAYOUTS: [Layout; 2] = [Layout::Paired, Layout::Single];
@@ -465,9 +465,16 @@ fn blocks_are_counted_without_the_gaps_between_them() {
     region.block(Some(1), EVENT, b"ninety-one", 0).unwrap();
     region.end().unwrap();
     assert_eq!(writer.figures().blocks, 5);
+    writer.skip_to(2, 6).unwrap();
+    writer.skip_shared_to(8).unwrap();
     let summary = writer.finish().unwrap();
     assert_eq!(summary.blocks, 5);
     let reader = open(&summary.files).unwrap();
+    let counts = |stream: StreamCounts| (stream.next, stream.missing);
+    let own = |partition| reader.stream(partition).unwrap().map(counts);
+    assert_eq!((own(0), own(1), own(2)), (Some((0, 0)), Some((92, 89)), Some((6, 6))));
+    assert_eq!(reader.shared_stream().map(counts), Some((8, 6)));
+    assert_eq!(code(reader.stream(3)), ErrorCode::InvalidArgument);
     let sequences: Vec<_> = reader
         .partition(1)
         .unwrap()

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::fragments::{self, is_fragments};
 use super::originals::{Comparison, compare};
+use super::streams::StreamsInfo;
 use crate::escape::escape;
 use crate::failure::{Failure, Outcome, code_of, hint_of};
 use crate::term::Out;
@@ -71,6 +72,8 @@ struct Verdict {
     fragments: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     blocks: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    streams: Option<StreamsInfo>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Fault>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,6 +142,7 @@ struct Passed {
     regions: Option<u64>,
     fragments: Option<u64>,
     blocks: Option<u64>,
+    streams: Option<StreamsInfo>,
 }
 
 fn check(args: &CheckArgs, name: &std::path::Path) -> faro::Result<Passed> {
@@ -148,26 +152,29 @@ fn check(args: &CheckArgs, name: &std::path::Path) -> faro::Result<Passed> {
             regions: None,
             fragments: Some(found.fragments),
             blocks: Some(found.blocks),
+            streams: None,
         });
     }
-    let report = check_output(args, name)?;
+    let files = Files::locate(name)?;
+    let report = check_output(args, name, &files)?;
+    let reader = Reader::open(&files, ReaderOptions::default())?;
     Ok(Passed {
         regions: Some(report.regions),
         fragments: None,
         blocks: report.blocks,
+        streams: StreamsInfo::of(reader.header(), Some(reader.footer())),
     })
 }
 
-fn check_output(args: &CheckArgs, name: &std::path::Path) -> faro::Result<faro::CheckReport> {
+fn check_output(args: &CheckArgs, name: &std::path::Path, files: &Files) -> faro::Result<faro::CheckReport> {
     let level = match args.level {
         LevelName::Structure => CheckLevel::Structure,
         LevelName::Checksums => CheckLevel::Checksums,
         LevelName::Decode => CheckLevel::Decode,
     };
-    let files = Files::locate(name)?;
     let progress = crate::progress::bytes(Some(0), &name.display().to_string());
     let report = faro::check_with(
-        &files,
+        files,
         &faro::CheckOptions::default().level(level),
         &mut |done, total| {
             progress.set_length(total);
@@ -192,6 +199,7 @@ fn verdict(args: &CheckArgs, name: &std::path::Path, result: &faro::Result<Passe
         regions: report.and_then(|report| report.regions),
         fragments: report.and_then(|report| report.fragments),
         blocks: report.and_then(|report| report.blocks),
+        streams: report.and_then(|report| report.streams.clone()),
         error: result.as_ref().err().map(Fault::of),
         originals: None,
     }
@@ -209,6 +217,9 @@ fn print(verdict: &Verdict, result: &faro::Result<Passed>, out: &mut Out) -> Out
             counts = format!("{counts}, {}", units::plural(blocks, "block"));
         }
         out.line(&format!("{name}: {} ({}: {counts})", style.green("OK"), verdict.level))?;
+        if let Some(streams) = &verdict.streams {
+            out.line(&format!("  streams   {}", streams.text()))?;
+        }
         return verdict
             .originals
             .as_ref()

@@ -19,6 +19,7 @@ use report::{
 };
 
 use super::fragments::{self, Fragments, is_fragments};
+use super::streams::StreamsInfo;
 use crate::failure::{Failure, Outcome};
 use crate::target::Target;
 use crate::term::Out;
@@ -49,7 +50,7 @@ pub(crate) struct InfoArgs {
     #[arg(long)]
     schema: bool,
 
-    /// Also print records and stored bytes of each partition that has any
+    /// Also print records, stored bytes and missing blocks of each partition that has any
     #[arg(long)]
     partitions: bool,
 
@@ -135,7 +136,7 @@ fn schema(view: &View) -> Outcome<Option<Vec<ColumnInfo>>> {
     ))
 }
 
-/// What each partition reads, for partitions that read anything.
+/// What each partition reads, for partitions that read anything or miss blocks.
 fn each(view: &View) -> Outcome<Vec<PartitionInfo>> {
     let spread = Spread::of(view)?;
     let first = view.header().first_partition;
@@ -148,12 +149,34 @@ fn each(view: &View) -> Outcome<Vec<PartitionInfo>> {
             .and_then(|all| all.get((partition - first) as usize));
         Some(statistics.records_to_all.saturating_add(own.copied().unwrap_or(0)))
     };
+    let missing = view
+        .footer()
+        .and_then(|footer| footer.streams.as_ref())
+        .map(|streams| &streams.missing);
+    let missing_of = |partition: u32| {
+        missing.map(|all| {
+            all.as_ref()
+                .and_then(|all| all.get((partition - first) as usize))
+                .copied()
+                .unwrap_or(0)
+        })
+    };
+    // Partitions of which nothing is stored, and blocks are missing, read nothing.
+    let with_gaps = missing
+        .into_iter()
+        .flatten()
+        .flatten()
+        .zip(first..)
+        .filter(|(missing, _)| **missing > 0);
+    let mut sizes: BTreeMap<u32, u64> = with_gaps.map(|(_, partition)| (partition, 0)).collect();
+    sizes.extend(spread.each());
     let info = |(partition, bytes)| PartitionInfo {
         partition,
         bytes,
         records: records(partition),
+        missing: missing_of(partition),
     };
-    Ok(spread.each().map(info).collect())
+    Ok(sizes.into_iter().map(info).collect())
 }
 
 fn collect(files: &Files, view: &View, most_blocks: u64) -> Outcome<Info> {
@@ -203,6 +226,7 @@ fn collect(files: &Files, view: &View, most_blocks: u64) -> Outcome<Info> {
         blocks: blocks(files, view, most_blocks)?,
         records,
         schema: None,
+        streams: StreamsInfo::of(header, footer),
         partitions: partitions(view)?,
         files: file_infos,
     })
@@ -308,6 +332,7 @@ fn partitions(view: &View) -> Outcome<PartitionsInfo> {
                 partition,
                 bytes,
                 records: None,
+                missing: None,
             })
             .collect(),
         each: None,

@@ -10,3 +10,4 @@ pub(crate) mod layout;
 pub(crate) mod merge;
 mod originals;
 pub(crate) mod repair;
+mod streams;

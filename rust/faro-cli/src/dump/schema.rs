@@ -82,6 +82,16 @@ static STATISTICS: Table = Table {
     ],
 };
 
+static STREAMS: Table = Table {
+    name: "Streams",
+    fields: &[
+        ("next", Type::Numbers(4)),
+        ("missing", Type::Numbers(4)),
+        ("shared_next", Type::U32),
+        ("shared_missing", Type::U32),
+    ],
+};
+
 static PROPERTY: Table = Table {
     name: "Property",
     fields: &[("key", Type::Text), ("value", Type::Text)],
@@ -107,6 +117,11 @@ static FOOTER: Table = Table {
         ("statistics", Type::Table(&STATISTICS)),
         ("properties", Type::Tables(&PROPERTY)),
         ("created_by", Type::Text),
+        (
+            "dictionaries",
+            Type::Structs(16, &[(0, 8, "offset"), (8, 4, "size"), (12, 4, "reserved")]),
+        ),
+        ("streams", Type::Table(&STREAMS)),
     ],
 };
 

@@ -3,6 +3,7 @@
 mod metadata;
 mod runs;
 mod statistics;
+mod streams;
 
 use crate::block::DATA;
 use crate::bytes::Framing;
@@ -13,6 +14,7 @@ use crate::reader::{Block, Blocks, Depth, Reader, ReaderOptions};
 use crate::storage::{Files, StoredOutput};
 use runs::WholeBlocks;
 use statistics::Counter;
+use streams::StreamCounter;
 
 /// How much is checked (CHK-1). Each level includes the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -149,6 +151,8 @@ pub(crate) fn check_reader(
     let (mut blocks, mut done) = (0, 0);
     let mut extent = ExtentSum::default();
     let mut runs = WholeBlocks::of(reader);
+    let streams = reader.footer().streams.as_ref();
+    let mut streams = streams.map(|streams| StreamCounter::new(streams, reader.header().first_partition));
     for block in Blocks::of_whole_file(reader.output().clone(), depth) {
         let block = block?;
         let counted = if decode { block.records(framing)? } else { None };
@@ -165,11 +169,15 @@ pub(crate) fn check_reader(
             extent.records = extent.records.saturating_add(counted.unwrap_or(0));
         }
         runs.add(&block)?;
+        if let Some(streams) = &mut streams {
+            streams.add(&block);
+        }
         blocks += 1;
         done += block.header.size_in_file();
         progress(done, total);
     }
     extent.add_to(reader, &mut plain, &mut records);
+    verdict(reader, streams.and_then(StreamCounter::fault))?;
     finish(reader, plain)?;
     finish(reader, records)?;
     Ok(CheckReport {
@@ -204,7 +212,10 @@ impl ExtentSum {
 
 /// The verdict of a counter; a difference is `inconsistent-index` at the footer message.
 fn finish(reader: &Reader, counter: Option<Counter<'_>>) -> Result<()> {
-    let fault = counter.and_then(Counter::fault);
+    verdict(reader, counter.and_then(Counter::fault))
+}
+
+fn verdict(reader: &Reader, fault: Option<(String, String)>) -> Result<()> {
     fault.map_or(Ok(()), |(expected, found)| {
         let offset = reader.footer_offset() + crate::block::BlockHeader::SIZE as u64;
         Err(reader

@@ -2300,6 +2300,153 @@ impl ::core::fmt::Debug for Statistics<'_> {
       ds.finish()
   }
 }
+pub enum StreamsOffset {}
+#[derive(Copy, Clone, PartialEq)]
+
+pub struct Streams<'a> {
+  pub _tab: ::flatbuffers::Table<'a>,
+}
+
+impl<'a> ::flatbuffers::Follow<'a> for Streams<'a> {
+  type Inner = Streams<'a>;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
+  }
+}
+
+impl<'a> Streams<'a> {
+  pub const VT_NEXT: ::flatbuffers::VOffsetT = 4;
+  pub const VT_MISSING: ::flatbuffers::VOffsetT = 6;
+  pub const VT_SHARED_NEXT: ::flatbuffers::VOffsetT = 8;
+  pub const VT_SHARED_MISSING: ::flatbuffers::VOffsetT = 10;
+
+  #[inline]
+  pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
+    Streams { _tab: table }
+  }
+  #[allow(unused_mut)]
+  pub fn create<'bldr: 'args, 'args: 'mut_bldr, 'mut_bldr, A: ::flatbuffers::Allocator + 'bldr>(
+    _fbb: &'mut_bldr mut ::flatbuffers::FlatBufferBuilder<'bldr, A>,
+    args: &'args StreamsArgs<'args>
+  ) -> ::flatbuffers::WIPOffset<Streams<'bldr>> {
+    let mut builder = StreamsBuilder::new(_fbb);
+    builder.add_shared_missing(args.shared_missing);
+    builder.add_shared_next(args.shared_next);
+    if let Some(x) = args.missing { builder.add_missing(x); }
+    if let Some(x) = args.next { builder.add_next(x); }
+    builder.finish()
+  }
+
+
+  #[inline]
+  pub fn next(&self) -> Option<::flatbuffers::Vector<'a, u32>> {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, u32>>>(Streams::VT_NEXT, None)}
+  }
+  #[inline]
+  pub fn missing(&self) -> Option<::flatbuffers::Vector<'a, u32>> {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, u32>>>(Streams::VT_MISSING, None)}
+  }
+  #[inline]
+  pub fn shared_next(&self) -> u32 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<u32>(Streams::VT_SHARED_NEXT, Some(0)).unwrap()}
+  }
+  #[inline]
+  pub fn shared_missing(&self) -> u32 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<u32>(Streams::VT_SHARED_MISSING, Some(0)).unwrap()}
+  }
+}
+
+impl ::flatbuffers::Verifiable for Streams<'_> {
+  #[inline]
+  fn run_verifier(
+    v: &mut ::flatbuffers::Verifier, pos: usize
+  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
+    v.visit_table(pos)?
+     .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, u32>>>("next", Self::VT_NEXT, false)?
+     .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, u32>>>("missing", Self::VT_MISSING, false)?
+     .visit_field::<u32>("shared_next", Self::VT_SHARED_NEXT, false)?
+     .visit_field::<u32>("shared_missing", Self::VT_SHARED_MISSING, false)?
+     .finish();
+    Ok(())
+  }
+}
+pub struct StreamsArgs<'a> {
+    pub next: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, u32>>>,
+    pub missing: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, u32>>>,
+    pub shared_next: u32,
+    pub shared_missing: u32,
+}
+impl<'a> Default for StreamsArgs<'a> {
+  #[inline]
+  fn default() -> Self {
+    StreamsArgs {
+      next: None,
+      missing: None,
+      shared_next: 0,
+      shared_missing: 0,
+    }
+  }
+}
+
+pub struct StreamsBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
+  fbb_: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
+  start_: ::flatbuffers::WIPOffset<::flatbuffers::TableUnfinishedWIPOffset>,
+}
+impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> StreamsBuilder<'a, 'b, A> {
+  #[inline]
+  pub fn add_next(&mut self, next: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b , u32>>) {
+    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Streams::VT_NEXT, next);
+  }
+  #[inline]
+  pub fn add_missing(&mut self, missing: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b , u32>>) {
+    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Streams::VT_MISSING, missing);
+  }
+  #[inline]
+  pub fn add_shared_next(&mut self, shared_next: u32) {
+    self.fbb_.push_slot::<u32>(Streams::VT_SHARED_NEXT, shared_next, 0);
+  }
+  #[inline]
+  pub fn add_shared_missing(&mut self, shared_missing: u32) {
+    self.fbb_.push_slot::<u32>(Streams::VT_SHARED_MISSING, shared_missing, 0);
+  }
+  #[inline]
+  pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> StreamsBuilder<'a, 'b, A> {
+    let start = _fbb.start_table();
+    StreamsBuilder {
+      fbb_: _fbb,
+      start_: start,
+    }
+  }
+  #[inline]
+  pub fn finish(self) -> ::flatbuffers::WIPOffset<Streams<'a>> {
+    let o = self.fbb_.end_table(self.start_);
+    ::flatbuffers::WIPOffset::new(o.value())
+  }
+}
+
+impl ::core::fmt::Debug for Streams<'_> {
+  fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+    let mut ds = f.debug_struct("Streams");
+      ds.field("next", &self.next());
+      ds.field("missing", &self.missing());
+      ds.field("shared_next", &self.shared_next());
+      ds.field("shared_missing", &self.shared_missing());
+      ds.finish()
+  }
+}
 pub enum PropertyOffset {}
 #[derive(Copy, Clone, PartialEq)]
 
@@ -2437,6 +2584,7 @@ impl<'a> Footer<'a> {
   pub const VT_PROPERTIES: ::flatbuffers::VOffsetT = 10;
   pub const VT_CREATED_BY: ::flatbuffers::VOffsetT = 12;
   pub const VT_DICTIONARIES: ::flatbuffers::VOffsetT = 14;
+  pub const VT_STREAMS: ::flatbuffers::VOffsetT = 16;
 
   #[inline]
   pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
@@ -2449,6 +2597,7 @@ impl<'a> Footer<'a> {
   ) -> ::flatbuffers::WIPOffset<Footer<'bldr>> {
     let mut builder = FooterBuilder::new(_fbb);
     builder.add_data_size(args.data_size);
+    if let Some(x) = args.streams { builder.add_streams(x); }
     if let Some(x) = args.dictionaries { builder.add_dictionaries(x); }
     if let Some(x) = args.created_by { builder.add_created_by(x); }
     if let Some(x) = args.properties { builder.add_properties(x); }
@@ -2500,6 +2649,13 @@ impl<'a> Footer<'a> {
     // which contains a valid value in this slot
     unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, DictionaryEntry>>>(Footer::VT_DICTIONARIES, None)}
   }
+  #[inline]
+  pub fn streams(&self) -> Option<Streams<'a>> {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<Streams>>(Footer::VT_STREAMS, None)}
+  }
 }
 
 impl ::flatbuffers::Verifiable for Footer<'_> {
@@ -2514,6 +2670,7 @@ impl ::flatbuffers::Verifiable for Footer<'_> {
      .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, ::flatbuffers::ForwardsUOffset<Property>>>>("properties", Self::VT_PROPERTIES, false)?
      .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("created_by", Self::VT_CREATED_BY, false)?
      .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, DictionaryEntry>>>("dictionaries", Self::VT_DICTIONARIES, false)?
+     .visit_field::<::flatbuffers::ForwardsUOffset<Streams>>("streams", Self::VT_STREAMS, false)?
      .finish();
     Ok(())
   }
@@ -2525,6 +2682,7 @@ pub struct FooterArgs<'a> {
     pub properties: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<Property<'a>>>>>,
     pub created_by: Option<::flatbuffers::WIPOffset<&'a str>>,
     pub dictionaries: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, DictionaryEntry>>>,
+    pub streams: Option<::flatbuffers::WIPOffset<Streams<'a>>>,
 }
 impl<'a> Default for FooterArgs<'a> {
   #[inline]
@@ -2536,6 +2694,7 @@ impl<'a> Default for FooterArgs<'a> {
       properties: None,
       created_by: None,
       dictionaries: None,
+      streams: None,
     }
   }
 }
@@ -2570,6 +2729,10 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> FooterBuilder<'a, 'b, A> {
     self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Footer::VT_DICTIONARIES, dictionaries);
   }
   #[inline]
+  pub fn add_streams(&mut self, streams: ::flatbuffers::WIPOffset<Streams<'b >>) {
+    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<Streams>>(Footer::VT_STREAMS, streams);
+  }
+  #[inline]
   pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> FooterBuilder<'a, 'b, A> {
     let start = _fbb.start_table();
     FooterBuilder {
@@ -2593,6 +2756,7 @@ impl ::core::fmt::Debug for Footer<'_> {
       ds.field("properties", &self.properties());
       ds.field("created_by", &self.created_by());
       ds.field("dictionaries", &self.dictionaries());
+      ds.field("streams", &self.streams());
       ds.finish()
   }
 }

@@ -1,5 +1,5 @@
-//! The rules of the footer's directory, statistics and properties (spec, FTR-2 to FTR-5; INT-5 for
-//! reserved fields).
+//! The rules of the footer's directory, statistics, streams and properties (spec, FTR-2 to FTR-5, FTR-7,
+//! FTR-8; INT-5 for reserved fields).
 
 use super::rules::{LARGEST_REGION, LEAST_REGION};
 use crate::block::BlockHeader;
@@ -30,6 +30,7 @@ pub(crate) fn check_footer(footer: &Footer, header: &FileHeader, footer_offset: 
             ));
         }
         check_statistics(footer, header.partition_count)?;
+        check_streams(footer, header)?;
         if let Some(pair) = footer
             .properties
             .windows(2)
@@ -193,6 +194,39 @@ fn check_statistics(footer: &Footer, partition_count: u32) -> std::result::Resul
         }
     }
     Ok(())
+}
+
+/// FTR-8.
+fn check_streams(footer: &Footer, header: &FileHeader) -> std::result::Result<(), String> {
+    let Some(streams) = &footer.streams else {
+        return Ok(());
+    };
+    if !header.is_selective() {
+        return Err("streams, in a file that is not selective".into());
+    }
+    for (name, vector) in [("next", &streams.next), ("missing", &streams.missing)] {
+        if let Some(vector) = vector
+            && vector.len() != header.partition_count as usize
+        {
+            return Err(format!(
+                "{} values of {name} for {} partitions",
+                vector.len(),
+                header.partition_count
+            ));
+        }
+    }
+    let next = |at: usize| streams.next.as_ref().map_or(0, |next| next[at]);
+    let missing = streams.missing.iter().flatten().enumerate();
+    if let Some((at, missing)) = missing.into_iter().find(|(at, missing)| **missing > next(*at)) {
+        return Err(format!("{missing} missing of {} blocks in stream {at}", next(at)));
+    }
+    match streams.shared_missing <= streams.shared_next {
+        true => Ok(()),
+        false => Err(format!(
+            "{} missing of {} shared blocks",
+            streams.shared_missing, streams.shared_next
+        )),
+    }
 }
 
 /// The stored bytes that a partition reads, if the footer has statistics (FTR-4).

@@ -8,6 +8,7 @@ mod lookup;
 mod members;
 mod region;
 mod rules;
+mod streams;
 #[cfg(test)]
 mod tests;
 
@@ -19,3 +20,4 @@ pub(crate) use lookup::{LookUp, LookedUp, sum_of};
 pub use members::Members;
 pub use region::{Extent, RegionIndex, SharedSlot, Slot};
 pub(crate) use rules::{DataBounds, LARGEST_REGION};
+pub use streams::StreamCounts;

@@ -265,6 +265,7 @@ fn paired_footer() -> Footer {
         ],
         created_by: None,
         dictionaries: Vec::new(),
+        streams: None,
     }
 }
 

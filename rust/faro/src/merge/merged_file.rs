@@ -482,6 +482,7 @@ impl MergedFile {
             properties: properties.to_vec(),
             created_by: created_by.cloned(),
             dictionaries: self.dictionaries.clone(),
+            streams: None,
         };
         let message = footer.build()?;
         let mut end = Vec::new();

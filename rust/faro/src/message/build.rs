@@ -5,6 +5,7 @@
 
 use super::{
     DictionaryEntry, FOOTER_IDENTIFIER, Footer, REGION_IDENTIFIER, Region, SCHEMA_IDENTIFIER, Schema, Statistics,
+    Streams,
 };
 use crate::error::{Error, ErrorCode, Result};
 use crate::generated;
@@ -43,10 +44,13 @@ fn vector<'a, T: Push + Copy>(to: &mut FlatBufferBuilder<'a>, items: &[T]) -> Op
     }
 }
 
-/// A statistics vector, which is left out when all of its values are zero.
-fn counts<'a>(to: &mut FlatBufferBuilder<'a>, values: &Option<Vec<u64>>) -> Option<WIPOffset<Vector<'a, u64>>> {
+/// A vector of statistics or streams, which is left out when all of its values are zero.
+fn counts<'a, T: Push + Copy + Default + PartialEq>(
+    to: &mut FlatBufferBuilder<'a>,
+    values: &Option<Vec<T>>,
+) -> Option<WIPOffset<Vector<'a, T::Output>>> {
     let values = values.as_ref()?;
-    if values.iter().all(|value| *value == 0) {
+    if values.iter().all(|value| *value == T::default()) {
         None
     } else {
         vector(to, values)
@@ -136,6 +140,22 @@ impl Statistics {
     }
 }
 
+impl Streams {
+    fn build<'a>(&self, to: &mut FlatBufferBuilder<'a>) -> WIPOffset<generated::Streams<'a>> {
+        let next = counts(to, &self.next);
+        let missing = counts(to, &self.missing);
+        generated::Streams::create(
+            to,
+            &generated::StreamsArgs {
+                next,
+                missing,
+                shared_next: self.shared_next,
+                shared_missing: self.shared_missing,
+            },
+        )
+    }
+}
+
 impl Footer {
     /// The canonical bytes of the message.
     ///
@@ -150,7 +170,8 @@ impl Footer {
         let text =
             self.properties.iter().map(property).sum::<u64>() + self.created_by.as_ref().map_or(0, |s| s.len() as u64);
         let entries = 32 * self.regions.len() as u64 + 16 * self.dictionaries.len() as u64;
-        let mut to = builder(4 * TABLE_ROOM + entries + 8 * counted + text)?;
+        let words = self.streams.as_ref().map_or(0, |s| len(&s.next) + len(&s.missing));
+        let mut to = builder(5 * TABLE_ROOM + entries + 8 * counted + 4 * words + text)?;
         let entries: Vec<_> = self
             .regions
             .iter()
@@ -181,6 +202,7 @@ impl Footer {
             |entry: &DictionaryEntry| generated::DictionaryEntry::new(entry.offset, entry.size, entry.reserved);
         let dictionaries: Vec<_> = self.dictionaries.iter().map(dictionary).collect();
         let dictionaries = vector(&mut to, &dictionaries);
+        let streams = self.streams.as_ref().map(|streams| streams.build(&mut to));
         let root = generated::Footer::create(
             &mut to,
             &generated::FooterArgs {
@@ -190,6 +212,7 @@ impl Footer {
                 properties,
                 created_by,
                 dictionaries,
+                streams,
             },
         );
         to.finish(root, Some(FOOTER_IDENTIFIER));

@@ -137,6 +137,21 @@ pub struct Statistics {
     pub records_to_all: u64,
 }
 
+/// How many blocks the streams of a `selective` file had, and how many of them are not in it, as the footer has them
+/// (FTR-8). Partitions count from the file's first. An absent vector is all zeros.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Streams {
+    /// The sequence number that the next block of each partition's own stream would have had.
+    pub next: Option<Vec<u32>>,
+    /// The number of blocks of each partition's own stream that are not in the file.
+    pub missing: Option<Vec<u32>>,
+    /// The sequence number that the next shared block would have had.
+    pub shared_next: u32,
+    /// The number of shared blocks that are not in the file.
+    pub shared_missing: u32,
+}
+
 /// A key and its value, both text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -163,6 +178,8 @@ pub struct Footer {
     pub created_by: Option<String>,
     /// Where the dictionaries are, number 1 first; only with the reader feature `dictionaries`.
     pub dictionaries: Vec<DictionaryEntry>,
+    /// What each stream had; only with the reader feature `selective`, and absent when it is not known.
+    pub streams: Option<Streams>,
 }
 
 /// The schema of a file with Arrow framing (SCH-1).
@@ -246,6 +263,12 @@ impl Footer {
             };
             entries.iter().map(entry).collect()
         });
+        let streams = root.streams().map(|streams| Streams {
+            next: streams.next().map(u32s),
+            missing: streams.missing().map(u32s),
+            shared_next: streams.shared_next(),
+            shared_missing: streams.shared_missing(),
+        });
         let properties = root.properties().map(|properties| {
             let property = |property: generated::Property<'_>| Property {
                 key: property.key().to_string(),
@@ -260,6 +283,7 @@ impl Footer {
             properties: properties.unwrap_or_default(),
             created_by: root.created_by().map(str::to_string),
             dictionaries: dictionaries.unwrap_or_default(),
+            streams,
         })
     }
 }

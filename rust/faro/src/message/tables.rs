@@ -48,6 +48,11 @@ static STATISTICS: TableType = TableType {
     ],
 };
 
+static STREAMS: TableType = TableType {
+    name: "Streams",
+    fields: &[optional(UINTS), optional(UINTS), optional(UINT), optional(UINT)],
+};
+
 static PROPERTY: TableType = TableType {
     name: "Property",
     fields: &[required(Type::String), required(Type::String)],
@@ -62,6 +67,7 @@ pub(super) static FOOTER: TableType = TableType {
         optional(Type::Tables(&PROPERTY)),
         optional(Type::String),
         optional(Type::Vector(16, 8)),
+        optional(Type::Table(&STREAMS)),
     ],
 };
 

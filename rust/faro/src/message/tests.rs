@@ -72,6 +72,12 @@ fn footer() -> Footer {
             size: 9,
             reserved: 0,
         }],
+        streams: Some(Streams {
+            next: Some(vec![0, 9, u32::MAX]),
+            missing: Some(vec![0, 1, 2]),
+            shared_next: 7,
+            shared_missing: 6,
+        }),
     }
 }
 
@@ -111,6 +117,20 @@ fn statistics_of_zeros_are_left_out() {
     };
     let parsed = Footer::parse(&zeros.build().unwrap(), 0, 0).unwrap();
     assert_eq!(parsed.statistics, Some(Statistics::default()));
+}
+
+#[test]
+fn streams_of_zeros_are_left_out() {
+    let zeros = Footer {
+        streams: Some(Streams {
+            next: Some(vec![0; 100]),
+            missing: Some(vec![0; 100]),
+            ..Streams::default()
+        }),
+        ..Footer::default()
+    };
+    let parsed = Footer::parse(&zeros.build().unwrap(), 0, 0).unwrap();
+    assert_eq!(parsed.streams, Some(Streams::default()));
 }
 
 #[test]

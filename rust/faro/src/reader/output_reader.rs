@@ -13,7 +13,7 @@ use super::trace::{Span, fault};
 use super::written::WrittenOutput;
 use crate::bytes::FileHeader;
 use crate::error::Result;
-use crate::index::RegionIndex;
+use crate::index::{RegionIndex, StreamCounts};
 use crate::message::{DictionaryEntry, Footer, Schema};
 use crate::storage::{Files, StoredOutput};
 use std::ops::Range;
@@ -149,6 +149,21 @@ impl Reader {
     /// [`ReaderOptions::lookup`]) when the file has no statistics.
     pub fn stored_bytes(&self, partition: u32) -> Result<u64> {
         self.partitions.stored_bytes(partition)
+    }
+
+    /// How many own blocks a partition had, and how many of them are not in the file (PRT-8); none in a file without the
+    /// reader feature `selective`, and when it is not known, as after a repair. This reads no block.
+    ///
+    /// # Errors
+    /// `invalid-argument` for a partition that the file does not have.
+    pub fn stream(&self, partition: u32) -> Result<Option<StreamCounts>> {
+        self.output().check_partition(partition)?;
+        Ok(StreamCounts::of_partition(self.footer(), self.header(), partition))
+    }
+
+    /// As [`Reader::stream`], of the shared blocks of all partitions together.
+    pub fn shared_stream(&self) -> Option<StreamCounts> {
+        StreamCounts::of_shared(self.footer())
     }
 
     /// The blocks of a partition, region by region (PRT-1).

@@ -24,6 +24,7 @@ pub(super) fn footer(
         properties: vec![property],
         created_by: None,
         dictionaries,
+        streams: None,
     }
 }
 

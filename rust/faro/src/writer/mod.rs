@@ -26,6 +26,7 @@ mod spilling;
 mod statistics;
 mod stored;
 mod stored_block;
+mod streams;
 mod summary;
 mod trace;
 mod training;

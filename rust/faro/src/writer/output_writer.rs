@@ -10,6 +10,7 @@ use super::output::Target;
 use super::owner::{MemberBits, Owner};
 use super::region::Shape;
 use super::region_builder::RegionBuilder;
+use super::streams::StreamName;
 use super::summary::To;
 use crate::block::framing;
 use crate::block::{DATA, EVENT};
@@ -382,6 +383,73 @@ impl Writer {
         let dictionaries = self.builder()?.dictionaries();
         dictionaries.check(bytes)?;
         Ok(dictionaries.add(bytes))
+    }
+
+    /// Says that the blocks of a partition's own stream below this sequence number that are not in the file were
+    /// consumed. The stream's next block has the number. The footer then tells readers that nothing was lost
+    /// ([`crate::Reader::stream`]).
+    ///
+    /// ```
+    /// # fn main() -> faro::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let name = folder.path().join("shuffle");
+    /// use faro::{Reader, Writer, WriterOptions};
+    /// let mut writer = Writer::create(&name, WriterOptions::new(4).selective(true))?;
+    /// writer.write(2, b"a record")?;
+    /// writer.flush()?;
+    /// // Blocks 1 to 6 of partition 2 were read from memory.
+    /// writer.skip_to(2, 7)?;
+    /// writer.finish()?;
+    /// let reader = Reader::open(&faro::Files::locate(&name)?, Default::default())?;
+    /// assert_eq!(reader.stream(2)?.map(|stream| stream.missing), Some(6));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// `invalid-argument` without the option `selective`, for a partition that the file does not have, for a number below
+    /// that of the stream's next block, while the sort buffer holds records (see [`Writer::flush`]), and after `finish`
+    /// or `abort` (WRT-15).
+    pub fn skip_to(&mut self, partition: u32, sequence: u32) -> Result<()> {
+        self.check_skip()?;
+        let shape = self.shape;
+        let at = shape.place(partition).ok_or_else(|| shape.no_such(partition))?;
+        self.skip_stream_to(StreamName::Own(at), sequence)
+    }
+
+    /// As [`Writer::skip_to`], for the stream of shared blocks.
+    ///
+    /// # Errors
+    /// As [`Writer::skip_to`].
+    pub fn skip_shared_to(&mut self, sequence: u32) -> Result<()> {
+        self.check_skip()?;
+        self.skip_stream_to(StreamName::Shared, sequence)
+    }
+
+    fn check_skip(&mut self) -> Result<()> {
+        self.check_idle()?;
+        if !self.shape.selective {
+            return Err(Error::argument("a writer with the option selective", "one without"));
+        }
+        if !self.buffer.is_empty() {
+            return Err(Error::argument(
+                "a sort buffer without records, as after a flush",
+                "records whose blocks have no sequence yet",
+            ));
+        }
+        Ok(())
+    }
+
+    fn skip_stream_to(&mut self, stream: StreamName, sequence: u32) -> Result<()> {
+        let builder = self.builder()?;
+        let next = builder.next_sequence(stream);
+        if sequence < next {
+            return Err(Error::argument(
+                format!("a sequence of {next} or more"),
+                sequence.to_string(),
+            ));
+        }
+        builder.skip_stream_to(stream, sequence);
+        Ok(())
     }
 
     /// Adds a property to the footer.

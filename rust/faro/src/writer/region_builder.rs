@@ -14,6 +14,7 @@ use super::recent_regions::RecentRegions;
 use super::region::{OpenRegion, Shape, Stream};
 use super::statistics::{Sums, Tally};
 use super::stored_block::StoredBlock;
+use super::streams::{StreamCounters, StreamName};
 use super::training::{self, Preview};
 use crate::block::{self, ANY_PARTITION, BlockHeader, Seal};
 use crate::bytes::{FileHeader, FileKind, Framing};
@@ -29,9 +30,7 @@ pub(crate) struct RegionBuilder {
     /// The block builders of the threads that compress, if there are several.
     block_builders: Vec<BlockBuilder>,
     pub shape: Shape,
-    /// The next sequence number of each partition's own blocks.
-    own_sequences: Vec<u32>,
-    shared_sequence: u32,
+    streams: StreamCounters,
     metadata_sequence: u32,
     /// The header of the index or single file.
     header: FileHeader,
@@ -42,8 +41,6 @@ pub(crate) struct RegionBuilder {
     recent: RecentRegions,
     sums: Option<Sums>,
     region: OpenRegion,
-    /// The streams of the current region whose first block was not the next one, and what that would have been.
-    jumps: Vec<(u32, u32)>,
     /// Whether the current region may be given up.
     revocable: bool,
     dictionaries: Dictionaries,
@@ -84,8 +81,7 @@ impl RegionBuilder {
                 rotation: options.rotation,
                 selective: options.selective,
             },
-            own_sequences: vec![0; options.partition_count as usize],
-            shared_sequence: 0,
+            streams: StreamCounters::new(options.partition_count),
             metadata_sequence: 0,
             header: options.header(FileKind::Index, file_id),
             schema,
@@ -94,7 +90,6 @@ impl RegionBuilder {
             recent: RecentRegions::default(),
             sums: options.statistics.then(|| Sums::new(options.partition_count)),
             region: OpenRegion::new(0),
-            jumps: Vec::new(),
             revocable: false,
             dictionaries: Dictionaries::default(),
             stream: None,
@@ -238,7 +233,7 @@ impl RegionBuilder {
         self.counting = Counts::default();
         self.region.data_offset = self.output.blocks().offset();
         self.region.clear();
-        self.jumps.clear();
+        self.streams.begin_region();
         Ok(())
     }
 
@@ -268,34 +263,42 @@ impl RegionBuilder {
 
     /// The stream that an extent's blocks belong to.
     pub(super) fn stream_of(&self, owner: &Owner) -> Stream {
-        let (partition, sequence) = match owner {
-            Owner::Own(at) => (self.shape.first_partition + at, self.own_sequences[*at as usize]),
-            Owner::Shared(_) => (ANY_PARTITION, self.shared_sequence),
-        };
+        let name = StreamName::from(owner);
         Stream {
-            partition,
-            sequence,
+            partition: self.partition_field(name),
+            sequence: self.streams.next(name),
             gaps: 0,
             tally: Tally::default(),
             plain: 0,
         }
     }
 
-    /// The sequence number of the next block of a partition's stream, or of the stream of shared blocks.
-    pub(crate) fn next_sequence(&self, at: Option<u32>) -> u32 {
-        let partition = at.map_or(ANY_PARTITION, |at| self.shape.first_partition + at);
-        match (&self.stream, at) {
-            (Some(stream), _) if stream.partition == partition => stream.sequence,
-            (_, Some(at)) => self.own_sequences[at as usize],
-            (_, None) => self.shared_sequence,
+    /// The partition field of a stream's blocks.
+    fn partition_field(&self, name: StreamName) -> u32 {
+        match name {
+            StreamName::Own(at) => self.shape.first_partition + at,
+            StreamName::Shared => ANY_PARTITION,
         }
+    }
+
+    /// The sequence number of the stream's next block.
+    pub(crate) fn next_sequence(&self, name: StreamName) -> u32 {
+        match &self.stream {
+            Some(stream) if stream.partition == self.partition_field(name) => stream.sequence,
+            _ => self.streams.next(name),
+        }
+    }
+
+    /// Between two regions: no block of the stream below this sequence number follows (WRT-15).
+    pub(crate) fn skip_stream_to(&mut self, name: StreamName, sequence: u32) {
+        self.streams.skip_to(name, sequence);
     }
 
     /// Lets the next block of the current extent have this sequence number, which is not below its own.
     pub(crate) fn skip_to(&mut self, sequence: u32) {
-        if let Some(stream) = &mut self.stream {
+        if let (Some(stream), Some(owner)) = (&mut self.stream, self.region.last()) {
             if stream.tally.stored == 0 && stream.sequence != sequence {
-                self.jumps.push((stream.partition, stream.sequence));
+                self.streams.jump(StreamName::from(&owner), stream.sequence);
                 self.region.begin_at(sequence);
             }
             stream.skip_to(sequence);
@@ -311,17 +314,14 @@ impl RegionBuilder {
             } else if let Some(sums) = &mut self.sums {
                 sums.add_extent(&owner, &stream.tally);
             }
-            let sequence = match owner {
-                Owner::Own(at) => &mut self.own_sequences[at as usize],
-                Owner::Shared(_) => &mut self.shared_sequence,
-            };
+            let name = StreamName::from(&owner);
             self.counting.add(&Counts {
                 records: stream.tally.records,
-                blocks: u64::from(stream.sequence - *sequence - stream.gaps),
+                blocks: u64::from(stream.sequence - self.streams.next(name) - stream.gaps),
                 plain: stream.plain,
                 stored: stream.tally.stored,
             });
-            *sequence = stream.sequence;
+            self.streams.advance(name, stream.sequence, stream.gaps);
         }
     }
 
@@ -434,6 +434,7 @@ impl RegionBuilder {
         } else {
             self.give_up_dictionaries()?;
         }
+        self.streams.commit_region();
         if let Some(sums) = &mut self.sums {
             region.add_to(sums);
         }
@@ -449,18 +450,7 @@ impl RegionBuilder {
         self.block_builder.forget();
         self.stream = None;
         let region = std::mem::replace(&mut self.region, OpenRegion::new(0));
-        for (owner, first_sequence) in region.backwards() {
-            match owner {
-                Owner::Own(at) => self.own_sequences[at as usize] = first_sequence,
-                Owner::Shared(_) => self.shared_sequence = first_sequence,
-            }
-        }
-        while let Some((partition, next)) = self.jumps.pop() {
-            match partition {
-                ANY_PARTITION => self.shared_sequence = next,
-                _ => self.own_sequences[(partition - self.shape.first_partition) as usize] = next,
-            }
-        }
+        self.streams.give_up_region(region.backwards());
         self.output.blocks().cut(region.data_offset)?;
         self.give_up_dictionaries()
     }

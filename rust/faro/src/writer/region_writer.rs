@@ -5,6 +5,7 @@ use super::output_writer::Writer;
 use super::owner::Owner;
 use super::region_builder::RegionBuilder;
 use super::stored_block::StoredBlock;
+use super::streams::StreamName;
 use crate::block::{CODEC_LAST, CODEC_NONE, DATA};
 use crate::codec::Codec;
 use crate::error::{Error, Result};
@@ -235,14 +236,14 @@ impl<'a> RegionWriter<'a> {
     fn enter(&mut self, partition: Option<u32>) -> Result<()> {
         let Some(partition) = partition else {
             return match self.extent {
-                Extent::Shared => self.check_sequence(None),
+                Extent::Shared => self.check_sequence(StreamName::Shared),
                 _ => Err(Error::argument("a partition before the first shared extent", "none")),
             };
         };
         let shape = self.writer.shape;
         let at = shape.place(partition).ok_or_else(|| shape.no_such(partition))?;
         match self.extent {
-            Extent::Own(last) if last == at => return self.check_sequence(Some(at)),
+            Extent::Own(last) if last == at => return self.check_sequence(StreamName::Own(at)),
             Extent::Own(last) if shape.slot(last) > shape.slot(at) => {
                 let expected = format!(
                     "own blocks in slot order, after partition {}",
@@ -253,7 +254,7 @@ impl<'a> RegionWriter<'a> {
             Extent::Shared => return Err(Error::argument("a block of the shared extent", "one of a partition")),
             Extent::Own(_) | Extent::None => {}
         }
-        self.check_sequence(Some(at))?;
+        self.check_sequence(StreamName::Own(at))?;
         self.wrapped |= matches!(self.extent, Extent::Own(last) if at < last);
         self.writer.builder()?.begin_extent(Owner::Own(at));
         self.extent = Extent::Own(at);
@@ -261,9 +262,9 @@ impl<'a> RegionWriter<'a> {
     }
 
     /// Refuses a sequence number that the caller wants, if it is not above that of the block before in the stream.
-    fn check_sequence(&mut self, at: Option<u32>) -> Result<()> {
+    fn check_sequence(&mut self, stream: StreamName) -> Result<()> {
         let Some(wanted) = self.sequence else { return Ok(()) };
-        let next = self.writer.builder()?.next_sequence(at);
+        let next = self.writer.builder()?.next_sequence(stream);
         if wanted < next {
             return Err(Error::argument(
                 format!("a sequence of {next} or more"),

@@ -1,7 +1,7 @@
 //! Changes values of messages, and builds them canonically.
 
 use super::rng::Rng;
-use faro::message::{Footer, Property, Region, Run, SharedExtent, Statistics};
+use faro::message::{Footer, Property, Region, Run, SharedExtent, Statistics, Streams};
 
 /// Changes one value of a message of this block kind, if it can be parsed.
 pub(crate) fn change(kind: u8, message: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
@@ -122,7 +122,7 @@ fn shared(region: &mut Region, rng: &mut Rng) {
 
 fn change_footer(footer: &mut Footer, rng: &mut Rng) {
     let at = rng.below(footer.regions.len());
-    match (rng.below(8), footer.regions.get_mut(at)) {
+    match (rng.below(9), footer.regions.get_mut(at)) {
         (0, Some(entry)) => wide(&mut entry.message_offset, rng),
         (1, Some(entry)) => number(&mut entry.message_size, rng),
         (2, Some(entry)) => wide(&mut entry.data_offset, rng),
@@ -141,11 +141,33 @@ fn change_footer(footer: &mut Footer, rng: &mut Rng) {
             property.key = rng.below(3).to_string();
             footer.properties.push(property);
         }
+        (7, _) => match &mut footer.streams {
+            Some(streams) if !rng.one_in(4) => change_streams(streams, rng),
+            Some(_) => footer.streams = None,
+            None => footer.streams = Some(Streams::default()),
+        },
         _ => match &mut footer.statistics {
             Some(statistics) if !rng.one_in(4) => change_statistics(statistics, rng),
             Some(_) => footer.statistics = None,
             None => footer.statistics = Some(Statistics::default()),
         },
+    }
+}
+
+fn change_streams(streams: &mut Streams, rng: &mut Rng) {
+    let vector = match rng.below(4) {
+        0 => return number(&mut streams.shared_next, rng),
+        1 => return number(&mut streams.shared_missing, rng),
+        2 => &mut streams.next,
+        _ => &mut streams.missing,
+    };
+    match vector {
+        Some(values) if !values.is_empty() && !rng.one_in(4) => {
+            let at = rng.below(values.len());
+            number(&mut values[at], rng);
+        }
+        Some(_) => *vector = None,
+        None => *vector = Some(vec![rng.next() as u32; rng.below(5)]),
     }
 }
 

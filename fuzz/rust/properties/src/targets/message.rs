@@ -65,5 +65,10 @@ fn normal_footer(mut footer: Footer) -> Footer {
             *vector = values(vector.take());
         }
     }
+    if let Some(streams) = &mut footer.streams {
+        for vector in [&mut streams.next, &mut streams.missing] {
+            *vector = vector.take().filter(|vector| vector.iter().any(|value| *value != 0));
+        }
+    }
     footer
 }

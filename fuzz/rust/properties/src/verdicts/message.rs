@@ -2,7 +2,7 @@
 
 use super::{Transcript, sum};
 use faro::Result;
-use faro::message::{Footer, Region, Schema, Statistics};
+use faro::message::{Footer, Region, Schema, Statistics, Streams};
 
 pub(super) fn message(input: &[u8], lines: &mut Transcript) {
     let (first, message) = input.split_first().unwrap_or((&0, &[]));
@@ -97,7 +97,22 @@ fn footer(footer: Footer) -> Vec<String> {
         "created_by {}",
         absent(footer.created_by.as_ref(), |name| text(name))
     ));
+    let dictionaries = vector(&footer.dictionaries, |entry| {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&entry.offset.to_le_bytes());
+        bytes[8..12].copy_from_slice(&entry.size.to_le_bytes());
+        bytes[12..].copy_from_slice(&entry.reserved.to_le_bytes());
+        bytes
+    });
+    lines.push(format!("dictionaries {dictionaries}"));
+    lines.push(format!("streams {}", absent(footer.streams.as_ref(), streams)));
     lines
+}
+
+fn streams(found: &Streams) -> String {
+    let values = |values: &Option<Vec<u32>>| absent(values.as_ref(), |values| numbers(values));
+    let vectors = format!("{} {}", values(&found.next), values(&found.missing));
+    format!("{vectors} {} {}", found.shared_next, found.shared_missing)
 }
 
 fn statistics(found: &Statistics) -> String {

@@ -1,5 +1,6 @@
 //! The report of `faro info`.
 
+use crate::commands::streams::StreamsInfo;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -19,6 +20,9 @@ pub(super) struct Info {
     /// From the statistics. A multicast record counts for each of its partitions.
     pub records: Option<u64>,
     pub partitions: PartitionsInfo,
+    /// Only for finished selective files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams: Option<StreamsInfo>,
     /// With --schema, for files with a schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Vec<ColumnInfo>>,
@@ -109,7 +113,7 @@ pub(super) struct PartitionsInfo {
     /// The largest partition, as a multiple of the mean.
     pub skew: Option<f64>,
     pub largest: Vec<PartitionInfo>,
-    /// With --partitions: the partitions that read anything.
+    /// With --partitions: the partitions that read anything, or miss blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub each: Option<Vec<PartitionInfo>>,
 }
@@ -121,4 +125,7 @@ pub(super) struct PartitionInfo {
     /// From the statistics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub records: Option<u64>,
+    /// The own blocks that were consumed before they were stored, of selective files whose footer says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<u32>,
 }

@@ -128,6 +128,9 @@ fn print_contents(info: &Info, out: &mut Out, style: Style) -> Outcome {
     if let Some(records) = info.records {
         entry(out, style, "records", &count(records))?;
     }
+    if let Some(streams) = &info.streams {
+        entry(out, style, "streams", &streams.text())?;
+    }
     print_partitions(info, out, style)
 }
 
@@ -148,14 +151,15 @@ fn print_partitions(info: &Info, out: &mut Out, style: Style) -> Outcome {
         size(partitions.max_bytes)
     );
     entry(out, style, "stored", &text)?;
-    let Some(skew) = partitions.skew else { return Ok(()) };
-    let largest: Vec<String> = partitions
-        .largest
-        .iter()
-        .map(|one| format!("{} ({})", one.partition, size(one.bytes)))
-        .collect();
-    let text = format!("{skew:.2} times the mean; largest: {}", largest.join(", "));
-    entry(out, style, "skew", &if skew > 3.0 { style.yellow(&text) } else { text })?;
+    if let Some(skew) = partitions.skew {
+        let largest: Vec<String> = partitions
+            .largest
+            .iter()
+            .map(|one| format!("{} ({})", one.partition, size(one.bytes)))
+            .collect();
+        let text = format!("{skew:.2} times the mean; largest: {}", largest.join(", "));
+        entry(out, style, "skew", &if skew > 3.0 { style.yellow(&text) } else { text })?;
+    }
     let Some(each) = &partitions.each else { return Ok(()) };
     let mut title = "each";
     for one in each {
@@ -163,11 +167,16 @@ fn print_partitions(info: &Info, out: &mut Out, style: Style) -> Outcome {
             .records
             .map(|n| format!("{:>14} records", count(n)))
             .unwrap_or_default();
+        let missing = one
+            .missing
+            .filter(|missing| *missing > 0)
+            .map(|missing| format!("  {} missing", units::plural(missing.into(), "block")))
+            .unwrap_or_default();
         entry(
             out,
             style,
             title,
-            &format!("{:>9}  {:>10}{records}", one.partition, size(one.bytes)),
+            &format!("{:>9}  {:>10}{records}{missing}", one.partition, size(one.bytes)),
         )?;
         title = "";
     }

@@ -27,6 +27,7 @@ impl RegionBuilder {
             properties,
             created_by,
             dictionaries: self.dictionaries.entries(),
+            streams: self.shape.selective.then(|| self.streams.take()),
         };
         let message = footer.build()?;
         let sequence = self.metadata_sequence;

@@ -17,6 +17,8 @@ import java.util.TreeMap;
 /** The fields of a verified message, to print them (VERDICTS.md) and to build the message again. */
 final class MessageFields {
     private static final int ENTRY = 32;
+    /** The size of a DictionaryEntry in bytes. */
+    private static final int DICTIONARY = 16;
     private static final int FLAGS = 12;
 
     private final MessageKind kind;
@@ -97,6 +99,25 @@ final class MessageFields {
         }
         String createdBy = "created_by " + text(root.bytes(Fields.FOOTER_CREATED_BY, 1));
         add(createdBy, createdBy);
+        ByteBuffer dictionaries = root.bytes(Fields.FOOTER_DICTIONARIES, DICTIONARY);
+        String entries =
+                "dictionaries " + vector(dictionaries == null ? ByteBuffer.allocate(0) : dictionaries, DICTIONARY);
+        add(entries, entries);
+        TableView streams = root.table(Fields.FOOTER_STREAMS);
+        add("streams " + streams(streams, false), "streams " + streams(streams, true));
+    }
+
+    private static String streams(TableView table, boolean canonical) {
+        if (table == null) {
+            return "-";
+        }
+        StringBuilder text = new StringBuilder();
+        for (int field : new int[] {Fields.STREAMS_NEXT, Fields.STREAMS_MISSING}) {
+            ByteBuffer values = table.bytes(field, 4);
+            text.append(canonical && isZero(values) ? "-" : vector(values, 4)).append(' ');
+        }
+        return text.append(table.u32(Fields.STREAMS_SHARED_NEXT)).append(' ')
+                .append(table.u32(Fields.STREAMS_SHARED_MISSING)).toString();
     }
 
     private static String statistics(TableView table, boolean canonical) {
@@ -167,7 +188,11 @@ final class MessageFields {
     }
 
     private int[] ints(int field) {
-        ByteBuffer values = root.bytes(field, 4);
+        return ints(root, field);
+    }
+
+    private static int[] ints(TableView table, int field) {
+        ByteBuffer values = table.bytes(field, 4);
         if (values == null) {
             return null;
         }
@@ -195,8 +220,15 @@ final class MessageFields {
             }
             properties.put(key, bytes(property.bytes(Fields.PROPERTY_VALUE, 1)));
         }
+        ByteBuffer dictionaries = root.bytes(Fields.FOOTER_DICTIONARIES, DICTIONARY);
+        for (int at = 0; dictionaries != null && at < dictionaries.limit(); at += DICTIONARY) {
+            if (dictionaries.getInt(at + 12) != 0) {
+                return null;
+            }
+            directory.addDictionary(dictionaries.getLong(at), dictionaries.getInt(at + 8));
+        }
         ByteBuffer createdBy = root.bytes(Fields.FOOTER_CREATED_BY, 1);
-        return MessageBuilder.footer(directory, root.u64(Fields.FOOTER_DATA_SIZE), counts(), properties,
+        return MessageBuilder.footer(directory, root.u64(Fields.FOOTER_DATA_SIZE), counts(), streamCounts(), properties,
                 createdBy == null ? null : bytes(createdBy));
     }
 
@@ -209,6 +241,13 @@ final class MessageFields {
                 longs(table, Fields.STATISTICS_PLAIN), longs(table, Fields.STATISTICS_RECORDS),
                 table.u64(Fields.STATISTICS_STORED_TO_ALL), table.u64(Fields.STATISTICS_PLAIN_TO_ALL),
                 table.u64(Fields.STATISTICS_RECORDS_TO_ALL));
+    }
+
+    private MessageBuilder.StreamCounts streamCounts() {
+        TableView table = root.table(Fields.FOOTER_STREAMS);
+        return table == null ? null : new MessageBuilder.StreamCounts(ints(table, Fields.STREAMS_NEXT),
+                ints(table, Fields.STREAMS_MISSING), (int) table.u32(Fields.STREAMS_SHARED_NEXT),
+                (int) table.u32(Fields.STREAMS_SHARED_MISSING));
     }
 
     private static long[] longs(TableView table, int field) {

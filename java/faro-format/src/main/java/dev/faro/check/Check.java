@@ -12,6 +12,7 @@ import dev.faro.internal.block.Context;
 import dev.faro.internal.block.Dictionaries;
 import dev.faro.internal.block.Sequence;
 import dev.faro.internal.index.FooterStatistics;
+import dev.faro.internal.index.FooterStreams;
 import dev.faro.internal.index.PartitionCounters;
 import dev.faro.internal.index.Holdings;
 import dev.faro.internal.index.RegionIndex;
@@ -36,6 +37,9 @@ public final class Check {
     private final PartitionCounters ownNext = new PartitionCounters();
     private final Holdings holdings = new Holdings();
     private long sharedNext;
+    private final FooterStreams streams;
+    private final PartitionCounters ownBlocks = new PartitionCounters();
+    private long sharedBlocks;
     private long blocks;
     /** The number of dictionaries found so far. */
     private int dictionaries;
@@ -49,6 +53,7 @@ public final class Check {
         this.stored = statistics == null ? null : statistics.storedCounter();
         this.plain = statistics == null ? null : statistics.plainCounter();
         this.records = statistics == null ? null : statistics.recordsCounter();
+        this.streams = output.footer().streams();
     }
 
     /**
@@ -80,6 +85,7 @@ public final class Check {
             return new CheckReport(checker.directory.size(), -1);
         }
         checker.checkBlocks();
+        checker.checkStreams();
         if (checker.decode) {
             checker.checkStatistics(checker.plain, Statistic.PLAIN);
             if (checker.header.framing() == Framing.RECORDS) {
@@ -93,7 +99,7 @@ public final class Check {
         STORED, PLAIN, RECORDS
     }
 
-    /** Makes steps 2 and 3. */
+    /** Makes steps 2 to 5. */
     private void checkMetadata() throws FaroException {
         FileSet files = output.files();
         boolean inSingle = files.isSingle() && header.hasDictionaries();
@@ -202,7 +208,36 @@ public final class Check {
         }
     }
 
-    /** Makes steps 4 and 7. */
+    /** Makes step 8. */
+    private void checkStreams() throws FaroException {
+        if (streams == null) {
+            return;
+        }
+        // A header may have many more partitions than the file has blocks.
+        int count = streams.hasOwn() || !ownBlocks.isEmpty() ? header.partitionCount() : 0;
+        for (int i = 0; i < count; i++) {
+            int partition = header.firstPartition() + i;
+            checkStream("partition " + partition, streams.next(partition), streams.missing(partition),
+                    ownNext.get(partition), ownBlocks.get(partition));
+        }
+        checkStream("all partitions", streams.sharedNext(), streams.sharedMissing(), sharedNext, sharedBlocks);
+    }
+
+    /**
+     * Checks one stream.
+     *
+     * @param foundNext one more than the sequence of the last block that was found; 0 without blocks
+     */
+    private void checkStream(String whose, long next, long missing, long foundNext, long found) throws FaroException {
+        if (foundNext > next || found != next - missing) {
+            throw output.files().index().fault(ErrorCode.INCONSISTENT_INDEX,
+                    output.opened().footerOffset() + BlockHeader.SIZE, "streams that agree with the blocks",
+                    "of " + whose + " " + next + " blocks, " + missing + " of them missing; but " + found
+                            + " up to sequence " + (foundNext - 1));
+        }
+    }
+
+    /** Makes steps 6 and 10. */
     private void checkStatistics(FooterStatistics.Counter counted, Statistic kind) throws FaroException {
         if (statistics == null) {
             return;
@@ -219,7 +254,7 @@ public final class Check {
         }
     }
 
-    /** Makes steps 5 and 6. */
+    /** Makes steps 7 and 9. */
     private void checkBlocks() throws FaroException {
         BlockReader reader = BlockReader
                 .ofExtents(output.files().data(), header.fileId(), output.limits(), true, output.budget())
@@ -251,6 +286,7 @@ public final class Check {
         long begin = region.start(slot);
         long end = region.start(slot + 1);
         long next = ownNext.get(partition);
+        long blocksBefore = blocks;
         long plainBytes = 0;
         long count = 0;
         for (long at = begin; at < end; at = block.end()) {
@@ -267,6 +303,9 @@ public final class Check {
         }
         if (begin < end) {
             ownNext.set(partition, next);
+            if (streams != null) {
+                ownBlocks.set(partition, ownBlocks.get(partition) + blocks - blocksBefore);
+            }
             if (statistics != null) {
                 addOwn(plain, region, slot, plainBytes);
                 addOwn(records, region, slot, count);
@@ -290,6 +329,7 @@ public final class Check {
             }
             block.read(at, end, region.dataEnd(), Context.EXTENT, BlockHeader.NO_PARTITION, expected);
             sharedNext = block.sequence() + 1;
+            sharedBlocks++;
             count += records(extents);
             plainBytes += plainBytes(block);
         }

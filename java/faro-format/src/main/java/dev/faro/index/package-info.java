@@ -1,2 +1,2 @@
-/** The contents of an index: regions, the footer, the statistics. */
+/** The contents of an index: regions, the footer, its statistics and streams. */
 package dev.faro.index;

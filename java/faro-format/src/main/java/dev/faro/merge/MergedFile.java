@@ -386,7 +386,7 @@ final class MergedFile {
         data.complete(durable);
         try {
             Committer committer = new Committer(index, header.fileId(), directory, metadata);
-            committer.footer(false, committedEnd(), null, options.properties, options.createdBy);
+            committer.footer(false, committedEnd(), null, null, options.properties, options.createdBy);
             index.complete(durable);
         } catch (FaroException e) {
             takeIndexBack(e);

@@ -37,7 +37,7 @@ import java.util.Optional;
 /** Makes a new index from a data file if the old index was lost or damaged (REP-5 to REP-8). */
 public final class Rebuild {
     private static final List<String> LOST = List.of(
-            "members of shared extents", "runs", "statistics", "properties",
+            "members of shared extents", "runs", "statistics", "streams", "properties",
             "whether regions are missing at the end", "whether the last blocks were ever committed");
 
     private final InputFile data;
@@ -132,7 +132,7 @@ public final class Rebuild {
                 rebuild.committer.schema(options.schema());
             }
             rebuild.scan();
-            rebuild.committer.footer(false, rebuild.end, null, Repair.mark("rebuilt"), null);
+            rebuild.committer.footer(false, rebuild.end, null, null, Repair.mark("rebuilt"), null);
             index.sync();
             RepairReport report = rebuild.report();
             try (LocalOutputFile cut = LocalOutputFile.cut(FileRole.DATA, data.path(), rebuild.end)) {

@@ -124,7 +124,7 @@ public final class Repair {
                 Committer.tail(index, walk.tail());
             } else {
                 Committer committer = new Committer(index, files.header().fileId(), walk.directory(), walk.sequence());
-                committer.footer(files.isSingle(), dataEnd, null, mark("last-commit"), null);
+                committer.footer(files.isSingle(), dataEnd, null, null, mark("last-commit"), null);
             }
             index.sync();
         }

@@ -140,6 +140,11 @@ final class Collector {
         return options.framing != Framing.OPAQUE || length > 0 || kind != BlockKind.DATA;
     }
 
+    /** Whether the sort buffer holds no record. */
+    boolean isEmpty() {
+        return buffer.isEmpty();
+    }
+
     /** Ends the region of the records that were taken, if there are any (SRT-3). */
     void closeRegion() throws FaroException {
         if (!buffer.isEmpty()) {

@@ -9,6 +9,7 @@ import dev.faro.codec.Encoder;
 final class LateOutput {
     private final Place place;
     private final FileHeader header;
+    private final StreamCounters streams;
     private final WriterOptions options;
     private final Encoder encoder;
     private final int blockSize;
@@ -16,10 +17,11 @@ final class LateOutput {
     private final News news;
     private WriterOutput made;
 
-    LateOutput(Place place, FileHeader header, WriterOptions options, Encoder encoder, int blockSize, Calls calls,
-            News news) {
+    LateOutput(Place place, FileHeader header, StreamCounters streams, WriterOptions options, Encoder encoder,
+            int blockSize, Calls calls, News news) {
         this.place = place;
         this.header = header;
+        this.streams = streams;
         this.options = options;
         this.encoder = encoder;
         this.blockSize = blockSize;
@@ -57,7 +59,7 @@ final class LateOutput {
 
     private WriterOutput make(Layout layout) throws FaroException {
         FileHeader own = header.withKind(layout == Layout.SINGLE ? FileKind.SINGLE : FileKind.INDEX);
-        made = WriterOutput.create(place, layout, own, options, encoder, blockSize, news);
+        made = WriterOutput.create(place, layout, own, streams, options, encoder, blockSize, news);
         calls.opened(made.files().data());
         return made;
     }

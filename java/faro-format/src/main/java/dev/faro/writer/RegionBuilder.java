@@ -8,7 +8,6 @@ import dev.faro.codec.Encoder;
 import dev.faro.internal.block.BlockHeader;
 import dev.faro.internal.block.BlockSeal;
 import dev.faro.internal.index.Members;
-import dev.faro.internal.index.PartitionCounters;
 import dev.faro.internal.index.RegionDraft;
 import dev.faro.internal.storage.OutputFile;
 import java.nio.ByteBuffer;
@@ -28,12 +27,10 @@ final class RegionBuilder {
     private final Encoder encoder;
     private final BlockSeal seal;
     private final RegionDraft draft;
-    /** The sequence of the next block of each partition, and of the next shared one, after the committed regions. */
-    private final PartitionCounters nextOwn = new PartitionCounters();
+    private final StreamCounters streams;
     private final boolean timed;
     private long compressNanos;
     private long checksumNanos;
-    private long nextShared;
     /** The number of blocks in committed regions. */
     private long blocks;
     private ByteBuffer plain = NO_BYTES;
@@ -44,7 +41,8 @@ final class RegionBuilder {
     private int partition;
     private long sequence;
 
-    RegionBuilder(OutputFile file, FileHeader header, Encoder encoder, boolean timed) {
+    RegionBuilder(OutputFile file, FileHeader header, StreamCounters streams, Encoder encoder, boolean timed) {
+        this.streams = streams;
         this.timed = timed;
         this.file = file;
         this.encoder = encoder;
@@ -77,12 +75,12 @@ final class RegionBuilder {
     void beginOwn(int number) {
         draft.beginOwn(number);
         partition = number;
-        sequence = nextOwn.get(number);
+        sequence = streams.next(number);
     }
 
     void beginShared(Members members) {
         if (draft.extents() == draft.ownExtents()) {
-            sequence = nextShared;
+            sequence = streams.sharedNext();
         }
         draft.beginShared(members);
         partition = BlockHeader.NO_PARTITION;
@@ -95,7 +93,7 @@ final class RegionBuilder {
 
     /** The sequence of the next block of a partition that has no extent in the region. */
     long nextOwn(int number) {
-        return nextOwn.get(number);
+        return streams.next(number);
     }
 
     /** Lets the next block of the current extent have this sequence, which is not below its own. */
@@ -180,17 +178,9 @@ final class RegionBuilder {
     /** Makes the sequences of the region final; the caller writes its message. */
     void commit() {
         for (int i = 0; i < draft.extents(); i++) {
-            long added = draft.blocks(i);
-            blocks += added;
-            if (added == 0) {
-                continue;
-            }
-            if (i >= draft.ownExtents()) {
-                nextShared = draft.next(i);
-            } else {
-                nextOwn.set(draft.partition(i), draft.next(i));
-            }
+            blocks += draft.blocks(i);
         }
+        streams.commit(draft);
     }
 
     /** The number of blocks in committed regions. */

@@ -48,6 +48,7 @@ public final class Writer implements AutoCloseable {
     private final WriterOptions options;
     private final FileHeader header;
     private final Encoder encoder;
+    private final StreamCounters streams;
     private final LateOutput output;
     private final Collector collector;
     private final Calls calls;
@@ -70,7 +71,8 @@ public final class Writer implements AutoCloseable {
         // removed.
         this.encoder = new Encoder(options.codec, options.level);
         int blockSize = (int) Math.min(options.blockSize, maxPlain);
-        this.output = new LateOutput(place, header, options, encoder, blockSize, calls, news);
+        this.streams = new StreamCounters(header);
+        this.output = new LateOutput(place, header, streams, options, encoder, blockSize, calls, news);
         try {
             this.collector = new Collector(header, options, encoder, output, blockSize);
         } catch (FaroException | RuntimeException | Error e) {
@@ -329,6 +331,52 @@ public final class Writer implements AutoCloseable {
         return new RegionWriter(calls, output.made().regions(), output.made().blocks(), maxPlain, news::tellRegions);
     }
 
+    /**
+     * Says that the own blocks of a partition below a sequence that are not in the file were consumed. The next own block
+     * of the partition has this sequence. The footer then tells readers that nothing was lost ({@link dev.faro.index.Streams}).
+     * <pre>{@code
+     * writer.flush();
+     * writer.skipTo(2, 7); // Blocks 1 to 6 of partition 2 were read from memory.
+     * }</pre>
+     *
+     * @param sequence from that of the partition's next own block to 2^32 - 1
+     * @throws FaroException {@code invalid-argument} without the option {@link WriterOptions#selective}, for a partition
+     *     that the file does not have, for another sequence, and while the sort buffer holds records, as before
+     *     {@link #flush} (WRT-15)
+     */
+    public void skipTo(int partition, long sequence) throws FaroException {
+        checkSkip();
+        if (!header.has(partition)) {
+            throw FaroException.invalidArgument("a partition of the file", partition);
+        }
+        checkSkipped(sequence, streams.next(partition));
+        streams.skipTo(partition, sequence);
+    }
+
+    /** Says of the shared blocks what {@link #skipTo} says of a partition's own ones. */
+    public void skipSharedTo(long sequence) throws FaroException {
+        checkSkip();
+        checkSkipped(sequence, streams.sharedNext());
+        streams.skipSharedTo(sequence);
+    }
+
+    private void checkSkip() throws FaroException {
+        calls.checkNoRegion();
+        if (!options.selective) {
+            throw FaroException.invalidArgument("a writer with the option selective", "one without");
+        }
+        if (!collector.isEmpty()) {
+            throw FaroException.invalidArgument(
+                    "a sort buffer without records, as after a flush", "records whose blocks have no sequence yet");
+        }
+    }
+
+    private static void checkSkipped(long sequence, long next) throws FaroException {
+        if (sequence < next || sequence > 0xFFFFFFFFL) {
+            throw FaroException.invalidArgument("a sequence of " + next + " to 2^32 - 1", sequence);
+        }
+    }
+
     /** Sets a property of the footer. Each key can be set once. */
     public void property(String key, String value) throws FaroException {
         Objects.requireNonNull(key, "key");
@@ -399,7 +447,7 @@ public final class Writer implements AutoCloseable {
             StatisticsDraft statistics = output.regions().statistics();
             Committer committer = output.committer();
             Committer.WrittenFooter footer = committer.footer(files.isSingle(), files.data().position(),
-                    statistics == null ? null : statistics.counts(), properties, createdBy);
+                    statistics == null ? null : statistics.counts(), streams.counts(), properties, createdBy);
             handover[0] = new Handover(output.header(), files, committer.directory(), footer, options.schema,
                     output.regions().takeMessages(), output.blocks().blocks());
             files.publish(files.index().position() - Tail.SIZE, options.durability == Durability.COMMIT, keepOpen);

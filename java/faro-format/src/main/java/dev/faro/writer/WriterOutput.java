@@ -25,11 +25,11 @@ record WriterOutput(FileHeader header, OutputFiles files, OutputFile data, Outpu
      *
      * @param blockSize the target for the plain size of a block in bytes
      */
-    static WriterOutput create(Place place, Layout layout, FileHeader header, WriterOptions options, Encoder encoder,
-            int blockSize, News news) throws FaroException {
+    static WriterOutput create(Place place, Layout layout, FileHeader header, StreamCounters streams,
+            WriterOptions options, Encoder encoder, int blockSize, News news) throws FaroException {
         OutputFiles files = place.create(layout, header, options);
         try {
-            WriterOutput output = of(files, header, options, encoder, blockSize, news);
+            WriterOutput output = of(files, header, streams, options, encoder, blockSize, news);
             files.begin(header, output.committer, options.schema);
             return output;
         } catch (FaroException | RuntimeException | Error e) {
@@ -38,9 +38,9 @@ record WriterOutput(FileHeader header, OutputFiles files, OutputFile data, Outpu
         }
     }
 
-    private static WriterOutput of(OutputFiles files, FileHeader header, WriterOptions options, Encoder encoder,
-            int blockSize, News news) {
-        RegionBuilder blocks = new RegionBuilder(files.data(), header, encoder, options.timed);
+    private static WriterOutput of(OutputFiles files, FileHeader header, StreamCounters streams, WriterOptions options,
+            Encoder encoder, int blockSize, News news) {
+        RegionBuilder blocks = new RegionBuilder(files.data(), header, streams, encoder, options.timed);
         Committer committer = new Committer(files.index(), header.fileId(), new Directory(), 0);
         DictionaryTraining training = options.dictionaries && options.codec == Codec.ZSTD
                 ? new DictionaryTraining(options.framing, blockSize, options.level) : null;

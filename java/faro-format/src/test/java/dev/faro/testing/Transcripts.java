@@ -5,6 +5,7 @@ import dev.faro.check.Check;
 import dev.faro.check.CheckLevel;
 import dev.faro.index.Footer;
 import dev.faro.index.Statistics;
+import dev.faro.index.Streams;
 import dev.faro.reader.Reader;
 import dev.faro.scheduler.Consumer;
 import dev.faro.scheduler.Scheduler;
@@ -60,6 +61,13 @@ public final class Transcripts {
         int first = reader.header().firstPartition();
         for (int p = first; statistics != null && p < first + reader.header().partitionCount(); p++) {
             all.add(p + ": " + statistics.records(p) + " " + statistics.plain(p) + " " + statistics.stored(p));
+        }
+        Streams streams = footer.streams();
+        for (int p = first; streams != null && p < first + reader.header().partitionCount(); p++) {
+            all.add(p + ": " + streams.next(p) + " " + streams.missing(p));
+        }
+        if (streams != null) {
+            all.add("shared: " + streams.sharedNext() + " " + streams.sharedMissing());
         }
         for (int i = 0; i < reader.dictionaryCount(); i++) {
             all.add("dictionary of " + reader.dictionarySize(i) + " bytes at " + reader.dictionaryOffset(i));

@@ -11,6 +11,7 @@ import dev.faro.FaroException;
 import dev.faro.codec.Codec;
 import dev.faro.index.Region;
 import dev.faro.index.Statistics;
+import dev.faro.index.Streams;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Reader;
 import dev.faro.testing.Outputs;
@@ -184,6 +185,8 @@ class SummaryTest {
                 region.end();
             }
             assertEquals(5, writer.figures().blocks());
+            writer.skipTo(2, 6);
+            writer.skipSharedTo(8);
             summary = writer.finish();
         }
         compare(summary, name, "gaps");
@@ -192,6 +195,10 @@ class SummaryTest {
             while (blocks.next()) {
                 sequences.add(blocks.sequence());
             }
+            Streams streams = reader.footer().streams();
+            assertEquals(List.of(0L, 92L, 6L), List.of(streams.next(0), streams.next(1), streams.next(2)));
+            assertEquals(List.of(0L, 89L, 6L), List.of(streams.missing(0), streams.missing(1), streams.missing(2)));
+            assertEquals(List.of(8L, 6L), List.of(streams.sharedNext(), streams.sharedMissing()));
         }
         assertEquals(List.of(7L, 90L, 3L, 4L, 91L), sequences);
     }

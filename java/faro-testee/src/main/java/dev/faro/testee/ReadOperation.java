@@ -9,6 +9,7 @@ import dev.faro.FileHeader;
 import dev.faro.Framing;
 import dev.faro.index.Footer;
 import dev.faro.index.Region;
+import dev.faro.index.Streams;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Lookup;
 import dev.faro.reader.PartitionReader;
@@ -58,6 +59,9 @@ final class ReadOperation {
         }
         answer.put("created_by", footer == null ? null : footer.createdBy());
         answer.put("statistics", footer != null && footer.statistics() != null);
+        if (reader.header().selective()) {
+            answer.set("streams", streams(reader.header(), footer == null ? null : footer.streams()));
+        }
         if (reader.header().hasDictionaries()) {
             ArrayNode dictionaries = answer.putArray("dictionaries");
             for (int i = 0; i < reader.dictionaryCount(); i++) {
@@ -76,6 +80,23 @@ final class ReadOperation {
             }
         } else {
             answer.set("partitions", all(reader));
+        }
+        return answer;
+    }
+
+    /** The next sequence and the missing blocks of the shared stream, and of each own stream that had blocks. */
+    private static ObjectNode streams(FileHeader header, Streams streams) {
+        if (streams == null) {
+            return null;
+        }
+        ObjectNode answer = Answers.object();
+        answer.putArray("shared").add(streams.sharedNext()).add(streams.sharedMissing());
+        ObjectNode own = answer.putObject("own");
+        for (int i = 0; i < header.partitionCount(); i++) {
+            int partition = header.firstPartition() + i;
+            if (streams.next(partition) > 0) {
+                own.putArray("" + partition).add(streams.next(partition)).add(streams.missing(partition));
+            }
         }
         return answer;
     }

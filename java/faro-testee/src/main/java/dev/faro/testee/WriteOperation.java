@@ -143,6 +143,9 @@ final class WriteOperation {
             case "write", "broadcast", "multicast" -> put(call, payload(call), kind(call));
             case "many" -> many(call);
             case "flush" -> writer.flush();
+            case "skip_to" -> writer.skipTo(
+                    Request.saturated(call.get("partition")), call.get("sequence").longValue());
+            case "skip_shared_to" -> writer.skipSharedTo(call.get("sequence").longValue());
             case "finish" -> {
                 writer.finish();
                 finished = true;

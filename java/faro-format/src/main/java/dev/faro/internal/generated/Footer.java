@@ -47,6 +47,8 @@ public final class Footer extends com.google.flatbuffers.Table {
   public int dictionariesLength() { int o = __offset(14); return o != 0 ? __vector_len(o) : 0; }
   public dev.faro.internal.generated.DictionaryEntry.Vector dictionariesVector() { return dictionariesVector(new dev.faro.internal.generated.DictionaryEntry.Vector()); }
   public dev.faro.internal.generated.DictionaryEntry.Vector dictionariesVector(dev.faro.internal.generated.DictionaryEntry.Vector obj) { int o = __offset(14); return o != 0 ? obj.__assign(__vector(o), 16, bb) : null; }
+  public dev.faro.internal.generated.Streams streams() { return streams(new dev.faro.internal.generated.Streams()); }
+  public dev.faro.internal.generated.Streams streams(dev.faro.internal.generated.Streams obj) { int o = __offset(16); return o != 0 ? obj.__assign(__indirect(o + bb_pos), bb) : null; }
 
   public static int createFooter(FlatBufferBuilder builder,
       int regionsOffset,
@@ -54,9 +56,11 @@ public final class Footer extends com.google.flatbuffers.Table {
       int statisticsOffset,
       int propertiesOffset,
       int createdByOffset,
-      int dictionariesOffset) {
-    builder.startTable(6);
+      int dictionariesOffset,
+      int streamsOffset) {
+    builder.startTable(7);
     Footer.addDataSize(builder, dataSize);
+    Footer.addStreams(builder, streamsOffset);
     Footer.addDictionaries(builder, dictionariesOffset);
     Footer.addCreatedBy(builder, createdByOffset);
     Footer.addProperties(builder, propertiesOffset);
@@ -65,7 +69,7 @@ public final class Footer extends com.google.flatbuffers.Table {
     return Footer.endFooter(builder);
   }
 
-  public static void startFooter(FlatBufferBuilder builder) { builder.startTable(6); }
+  public static void startFooter(FlatBufferBuilder builder) { builder.startTable(7); }
   public static void addRegions(FlatBufferBuilder builder, int regionsOffset) { builder.addOffset(0, regionsOffset, 0); }
   public static void startRegionsVector(FlatBufferBuilder builder, int numElems) { builder.startVector(32, numElems, 8); }
   public static void addDataSize(FlatBufferBuilder builder, long dataSize) { builder.addLong(1, dataSize, 0L); }
@@ -76,6 +80,7 @@ public final class Footer extends com.google.flatbuffers.Table {
   public static void addCreatedBy(FlatBufferBuilder builder, int createdByOffset) { builder.addOffset(4, createdByOffset, 0); }
   public static void addDictionaries(FlatBufferBuilder builder, int dictionariesOffset) { builder.addOffset(5, dictionariesOffset, 0); }
   public static void startDictionariesVector(FlatBufferBuilder builder, int numElems) { builder.startVector(16, numElems, 8); }
+  public static void addStreams(FlatBufferBuilder builder, int streamsOffset) { builder.addOffset(6, streamsOffset, 0); }
   public static int endFooter(FlatBufferBuilder builder) {
     int o = builder.endTable();
     return o;

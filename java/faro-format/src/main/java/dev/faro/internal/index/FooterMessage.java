@@ -24,9 +24,10 @@ import java.util.Map;
  *
  * @param directory the regions and dictionaries
  * @param statistics the statistics of {@code footer}, or null
+ * @param streams the streams of {@code footer}, or null
  * @param footer the rest
  */
-public record FooterMessage(Directory directory, FooterStatistics statistics, Footer footer) {
+public record FooterMessage(Directory directory, FooterStatistics statistics, FooterStreams streams, Footer footer) {
     private static final long MAX_DATA = 8 * 0xFFFFFFFFL;
     /** The size of a RegionEntry in bytes: message_offset, message_size, flags, data_offset, data_length. */
     private static final int ENTRY = 32;
@@ -57,7 +58,7 @@ public record FooterMessage(Directory directory, FooterStatistics statistics, Fo
         String fault = fault(table, header, footerOffset);
         if (fault != null) {
             throw file.fault(
-                    ErrorCode.INCONSISTENT_INDEX, offset, "a footer that obeys FTR-2 to FTR-5 and FTR-7", fault);
+                    ErrorCode.INCONSISTENT_INDEX, offset, "a footer that obeys FTR-2 to FTR-5, FTR-7 and FTR-8", fault);
         }
         Directory directory = new Directory();
         ByteBuffer entries = table.bytes(Fields.FOOTER_REGIONS, ENTRY);
@@ -72,8 +73,9 @@ public record FooterMessage(Directory directory, FooterStatistics statistics, Fo
             directory.addDictionary(dictionaryEntries.getLong(at), dictionaryEntries.getInt(at + 8));
         }
         FooterStatistics statistics = FooterStatistics.of(header, message);
-        return new FooterMessage(directory, statistics, new Footer(table.u64(Fields.FOOTER_DATA_SIZE), statistics,
-                properties(table), table.text(Fields.FOOTER_CREATED_BY)));
+        FooterStreams streams = FooterStreams.of(header, message);
+        return new FooterMessage(directory, statistics, streams, new Footer(table.u64(Fields.FOOTER_DATA_SIZE),
+                statistics, streams, properties(table), table.text(Fields.FOOTER_CREATED_BY)));
     }
 
     /** The size of the data file in bytes; in a single file, the offset of the footer block. */
@@ -97,6 +99,9 @@ public record FooterMessage(Directory directory, FooterStatistics statistics, Fo
         }
         if (fault == null && table.has(Fields.FOOTER_STATISTICS)) {
             fault = statisticsFault(table.table(Fields.FOOTER_STATISTICS), header.partitionCount());
+        }
+        if (fault == null && table.has(Fields.FOOTER_STREAMS)) {
+            fault = FooterStreams.fault(table.table(Fields.FOOTER_STREAMS), header);
         }
         return fault == null ? propertiesFault(table) : fault;
     }

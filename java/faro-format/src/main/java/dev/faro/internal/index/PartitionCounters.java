@@ -24,6 +24,11 @@ public final class PartitionCounters {
         Arrays.fill(keys, FREE);
     }
 
+    /** Whether no number was set. */
+    public boolean isEmpty() {
+        return used == 0;
+    }
+
     /** The number of a partition. */
     public long get(int partition) {
         int page = page(partition);

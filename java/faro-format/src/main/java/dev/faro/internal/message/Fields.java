@@ -38,6 +38,16 @@ public final class Fields {
     public static final int FOOTER_CREATED_BY = 4;
     /** {@code Footer.dictionaries}. */
     public static final int FOOTER_DICTIONARIES = 5;
+    /** {@code Footer.streams}. */
+    public static final int FOOTER_STREAMS = 6;
+    /** {@code Streams.next}. */
+    public static final int STREAMS_NEXT = 0;
+    /** {@code Streams.missing}. */
+    public static final int STREAMS_MISSING = 1;
+    /** {@code Streams.shared_next}. */
+    public static final int STREAMS_SHARED_NEXT = 2;
+    /** {@code Streams.shared_missing}. */
+    public static final int STREAMS_SHARED_MISSING = 3;
     /** {@code Statistics.stored}. */
     public static final int STATISTICS_STORED = 0;
     /** {@code Statistics.plain}. */

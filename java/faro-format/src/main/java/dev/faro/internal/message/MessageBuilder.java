@@ -11,6 +11,7 @@ import dev.faro.internal.generated.Run;
 import dev.faro.internal.generated.Schema;
 import dev.faro.internal.generated.SharedExtent;
 import dev.faro.internal.generated.Statistics;
+import dev.faro.internal.generated.Streams;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -18,8 +19,8 @@ import java.util.Map;
 import java.util.SortedMap;
 
 /**
- * Builds messages with canonical bytes (CAN-1 to CAN-3). A vector that is null is absent; so are a statistics vector of
- * zeros and an empty list.
+ * Builds messages with canonical bytes (CAN-1 to CAN-3). A vector that is null is absent; so are a vector of zeros in
+ * statistics and streams, and an empty list.
  */
 public final class MessageBuilder {
     /** More than a message needs besides its vectors, in bytes. */
@@ -109,16 +110,25 @@ public final class MessageBuilder {
             long[] stored, long[] plain, long[] records, long storedToAll, long plainToAll, long recordsToAll) {}
 
     /**
+     * The streams of the footer of a selective file, as unsigned numbers.
+     *
+     * @param next a value for each partition, or null for zeros
+     * @param missing a value for each partition, or null for zeros
+     */
+    public record StreamCounts(int[] next, int[] missing, int sharedNext, int sharedMissing) {}
+
+    /**
      * Builds a footer message.
      *
      * @param counts the statistics, or null for a footer without them
+     * @param streams the streams, or null for a footer without them
      * @param properties sorted by the bytes of their keys; all text in UTF-8
      * @param createdBy the program, or null
      * @throws FaroException {@code limit-exceeded} if the message would be too large for a buffer
      */
     public static ByteBuffer footer(
-            Directory directory, long dataSize, Counts counts, SortedMap<byte[], byte[]> properties, byte[] createdBy)
-            throws FaroException {
+            Directory directory, long dataSize, Counts counts, StreamCounts streams,
+            SortedMap<byte[], byte[]> properties, byte[] createdBy) throws FaroException {
         long size = FRAME + 32L * directory.size() + 16L * directory.dictionaryCount()
                 + (createdBy == null ? 0 : createdBy.length);
         for (Map.Entry<byte[], byte[]> property : properties.entrySet()) {
@@ -126,6 +136,9 @@ public final class MessageBuilder {
         }
         if (counts != null) {
             size += size(counts.stored) + size(counts.plain) + size(counts.records);
+        }
+        if (streams != null) {
+            size += size(streams.next) + size(streams.missing);
         }
         FlatBufferBuilder builder = builder(size);
         int entries = 0;
@@ -149,7 +162,9 @@ public final class MessageBuilder {
             }
             dictionaries = builder.endVector();
         }
-        int root = Footer.createFooter(builder, entries, dataSize, statistics, propertiesAt, createdByAt, dictionaries);
+        int streamsAt = streams == null ? 0 : streams(builder, streams);
+        int root = Footer.createFooter(
+                builder, entries, dataSize, statistics, propertiesAt, createdByAt, dictionaries, streamsAt);
         return finish(builder, root, MessageKind.FOOTER);
     }
 
@@ -159,6 +174,13 @@ public final class MessageBuilder {
         int records = longs(builder, counts.records);
         return Statistics.createStatistics(
                 builder, stored, plain, records, counts.storedToAll, counts.plainToAll, counts.recordsToAll);
+    }
+
+    private static int streams(FlatBufferBuilder builder, StreamCounts streams) {
+        int next = isZero(streams.next) ? 0 : ints(builder, streams.next);
+        int missing = isZero(streams.missing) ? 0 : ints(builder, streams.missing);
+        return Streams.createStreams(
+                builder, next, missing, streams.sharedNext & U32, streams.sharedMissing & U32);
     }
 
     private static int properties(FlatBufferBuilder builder, SortedMap<byte[], byte[]> properties) {
@@ -209,6 +231,21 @@ public final class MessageBuilder {
         ByteBuffer target = builder.createUnintializedVector(8, values.length, 8);
         target.order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().put(values);
         return builder.endVector();
+    }
+
+    private static boolean isZero(int[] values) {
+        if (values != null) {
+            for (int value : values) {
+                if (value != 0) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    private static long size(int[] values) {
+        return values == null ? 0 : 4L * values.length + 16;
     }
 
     private static boolean isZero(long[] values) {

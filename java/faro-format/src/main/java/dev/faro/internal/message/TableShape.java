@@ -14,9 +14,10 @@ record TableShape(List<Field> fields) {
             vector(32, 8), vector(4, 4));
     static final TableShape STATISTICS =
             of(vector(8, 8), vector(8, 8), vector(8, 8), scalar(8), scalar(8), scalar(8));
+    static final TableShape STREAMS = of(vector(4, 4), vector(4, 4), scalar(4), scalar(4));
     static final TableShape PROPERTY = of(string().must(), string().must());
     static final TableShape FOOTER =
-            of(vector(32, 8), scalar(8), table(STATISTICS), tables(PROPERTY), string(), vector(16, 8));
+            of(vector(32, 8), scalar(8), table(STATISTICS), tables(PROPERTY), string(), vector(16, 8), table(STREAMS));
     static final TableShape SCHEMA = of(vector(1, 1).must());
 
     enum Type {

@@ -83,15 +83,16 @@ public final class Committer {
      *
      * @param dataSize the size of the data file; ignored for a single file, where it is the offset of the footer
      * @param counts the statistics, or null
+     * @param streams the streams, or null
      * @param properties sorted by the bytes of their keys; all text in UTF-8
      * @param createdBy the program, or null
      */
     public WrittenFooter footer(
-            boolean single, long dataSize, MessageBuilder.Counts counts, SortedMap<byte[], byte[]> properties,
-            byte[] createdBy) throws FaroException {
+            boolean single, long dataSize, MessageBuilder.Counts counts, MessageBuilder.StreamCounts streams,
+            SortedMap<byte[], byte[]> properties, byte[] createdBy) throws FaroException {
         long offset = file.position();
         ByteBuffer message =
-                MessageBuilder.footer(directory, single ? offset : dataSize, counts, properties, createdBy);
+                MessageBuilder.footer(directory, single ? offset : dataSize, counts, streams, properties, createdBy);
         block(message, MessageKind.FOOTER);
         tail(file, new Tail(offset, message.limit()));
         return new WrittenFooter(message, offset, sequence - 1);

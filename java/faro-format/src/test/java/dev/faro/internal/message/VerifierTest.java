@@ -31,7 +31,7 @@ class VerifierTest {
         properties.put("schlüssel".getBytes(StandardCharsets.UTF_8), new byte[0]);
         properties.put(new byte[] {'k'}, new byte[] {'v', 'w'});
         return MessageBuilder.footer(directory, 864, new MessageBuilder.Counts(new long[] {1, 2}, null, null, 5, 0, 0),
-                properties, new byte[] {'x'});
+                new MessageBuilder.StreamCounts(new int[] {3, -1}, new int[] {0, 2}, 7, 6), properties, new byte[] {'x'});
     }
 
     private static ByteBuffer copy(ByteBuffer message) {
