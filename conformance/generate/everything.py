@@ -37,6 +37,7 @@ from . import (
     tails,
     two_readings,
     two_readings_calls,
+    watched,
 )
 from .catalog import Catalog
 
@@ -56,6 +57,7 @@ PARTS = (
     streams,
     mending,
     growing,
+    watched,
     readings,
     identity,
     believed,

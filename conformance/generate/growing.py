@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import struct
 from dataclasses import replace
 from typing import Any
 
 from . import base
 from .catalog import Catalog, fault
-from .output import Built, Output, arrow_message, build, dictionaries_answer, read_answer
+from .output import Built, Output, arrow_message, build, dictionaries_answer, extents_of, read_answer
 from .raw import Header, patch, seal_block, seal_header, tail, u32
 
 Step = dict[str, Any]
@@ -53,6 +55,19 @@ class Story:
             found = dictionaries_answer(self.built, regions if regions < len(output.regions) else None)
             answer["dictionaries"] = found if met is None else dictionaries_answer(self.built)[:met]
         self.steps.append({"action": "read", "request": {"partitions": asked}, "expect": {"ok": answer}})
+        return self
+
+    def watch(self, partition: int, since: int, upto: int, bad: Step | None = None) -> Story:
+        """The watch of a partition delivers its blocks of these regions, or fails."""
+        output = self.built.output
+        digest, blocks = hashlib.sha256(), 0
+        for region in output.regions[since:upto]:
+            for _, extent in extents_of(output, region, partition):
+                for block in extent:
+                    digest.update(bytes([block.kind]) + struct.pack("<I", len(block.plain)) + block.plain)
+                    blocks += 1
+        expect = bad or {"ok": {"blocks": blocks, "sha256": digest.hexdigest()}}
+        self.steps.append({"action": "watch", "request": {"partition": partition}, "expect": expect})
         return self
 
     def end(self, cat: Catalog, id: str, clause: str, title: str, features: list[str] | None = None) -> None:

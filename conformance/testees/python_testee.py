@@ -10,7 +10,18 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import faro_format as faro
-from faro_format import Block, FaroError, Follower, Framing, PartitionReader, Reader, Streams, Writer, WriterOptions
+from faro_format import (
+    Block,
+    FaroError,
+    Follower,
+    Framing,
+    PartitionReader,
+    Reader,
+    Streams,
+    Watch,
+    Writer,
+    WriterOptions,
+)
 from faro_format._block.framing import check_framing
 from faro_format._error import invalid
 from python_merging import OPERATIONS, header_of, limits
@@ -234,6 +245,7 @@ class Testee:
     def __init__(self) -> None:
         """Begin without followers."""
         self.followers: dict[str, Follower] = {}
+        self.watches: dict[tuple[str, int], Watch] = {}
 
     def hello(self, request: Json) -> Json:
         """Say who this is."""
@@ -339,12 +351,25 @@ class Testee:
         if action == "poll":
             finished = follower.poll()
             return {"regions": follower.region_count, "finished": finished}
+        if action == "watch":
+            return self.watch(handle, follower, request["partition"])
         return answer_read(follower, request)
+
+    def watch(self, handle: str, follower: Follower, partition: int) -> Json:
+        """Return what a partition has more than at the last time."""
+        if (handle, partition) not in self.watches:
+            self.watches[handle, partition] = follower.watch(partition)
+        digest, blocks = hashlib.sha256(), 0
+        for block in self.watches[handle, partition].blocks():
+            digest.update(struct.pack("<BI", block.kind, len(block.payload)) + block.payload)
+            blocks += 1
+        return {"blocks": blocks, "sha256": digest.hexdigest()}
 
     def close(self, handle: str) -> None:
         """Close a follower if it is open."""
         if handle in self.followers:
             self.followers.pop(handle).close()
+            self.watches = {key: watch for key, watch in self.watches.items() if key[0] != handle}
 
     def answer(self, request: Json) -> Json:
         """Return the answer to a request."""

@@ -14,11 +14,12 @@ FileNotFoundError.
 
 from faro_format._block.block import Block
 from faro_format._bytes.header import VERSION_MAJOR, VERSION_MINOR, FileHeader, FileKind, Framing
-from faro_format._check import CheckLevel, CheckReport, check
+from faro_format._check.check import CheckLevel, CheckReport, check
 from faro_format._codec import Codec
 from faro_format._dictionaries import DictionaryEntry
 from faro_format._error import ErrorCode, ErrorFamily, FaroError, FaroIOError
 from faro_format._follow.follower import Follower
+from faro_format._follow.watch import Watch
 from faro_format._limits import Limits
 from faro_format._message.messages import Statistics, Streams
 from faro_format._reader.delivery import PartitionReader
@@ -64,6 +65,7 @@ __all__ = [
     "Statistics",
     "Streams",
     "Summary",
+    "Watch",
     "Writer",
     "WriterFigures",
     "WriterOptions",

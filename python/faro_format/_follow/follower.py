@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from faro_format._arguments import flag
+from faro_format._block.block import Block
 from faro_format._error import ErrorCode, FaroError
 from faro_format._follow.walk import Walk
+from faro_format._follow.watch import Watch
 from faro_format._index.regions import Region, RegionCache
 from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._message.messages import FooterMessage
 from faro_format._reader.delivery import PartitionReader
+from faro_format._reader.extents import Sequences
 from faro_format._reader.opening import load_region, open_files
 from faro_format._reader.reader import CACHE, check_cache
 from faro_format._storage.names import Path, paths_to_read
@@ -72,6 +77,42 @@ class Follower(PartitionReader):
             raise
         self._polling = False
         return self._walk.finished
+
+    def watch(self, partition: int) -> Watch:
+        """Read a partition from region 0 on, as its regions come (FOL-7).
+
+        ::
+
+            watch = follower.watch(2)
+            finished = False
+            while not finished:
+                finished = follower.poll()
+                for block in watch.blocks():
+                    consume(block.payload)
+                # Wait a moment here, unless the file is finished: the writer is still at work.
+
+        Args:
+            partition: its absolute number.
+
+        Raises:
+            FaroError: ``invalid-argument`` (PRT-2).
+        """
+        return object.__new__(Watch)._begin(self._watched(self._check_partition(partition)))
+
+    def _watched(self, partition: int) -> Iterator[Block | None]:
+        """Yield the blocks of a partition, and None whenever all regions that were seen are read."""
+        sequences = Sequences()
+        number = 0
+        while True:
+            while number < self.region_count:
+                region = self._region(number)
+                number += 1
+                own = region.own(partition)
+                if own is not None:
+                    yield from self._extent(own, sequences)
+                for extent in region.shared_of(partition):
+                    yield from self._extent(extent, sequences)
+            yield None
 
     @property
     def finished(self) -> bool:

@@ -51,6 +51,7 @@ from faro_format import (
     PartitionReader,
     Reader,
     RegionWriter,
+    Watch,
     Writer,
     WriterOptions,
     storage,
@@ -276,6 +277,8 @@ def reader_rows() -> Iterator[Row]:
             high = lambda w, v, kind=kind, name=name: drained(getattr(w.records(kind), name)(1, v))  # noqa: E731
             yield Row(call, "low", integer(0, 3), low)
             yield Row(call, "high", integer(1, 3), high)
+    act = lambda w, v: drained(w.records(Follower).watch(v).blocks())  # noqa: E731
+    yield Row(Follower.watch, "partition", PARTITION, act)
 
 
 def arrow_rows() -> Iterator[Row]:
@@ -505,7 +508,7 @@ def _public() -> Iterator[Callable[..., Any]]:
                     yield method
 
 
-@pytest.mark.parametrize("kind", [PartitionReader, RegionWriter, storage.StoredOutput])
+@pytest.mark.parametrize("kind", [PartitionReader, RegionWriter, Watch, storage.StoredOutput])
 def test_what_callers_do_not_construct(kind: Any) -> None:
     with pytest.raises(TypeError, match=r"not constructed|abstract"):
         kind()

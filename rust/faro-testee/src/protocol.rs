@@ -235,6 +235,8 @@ pub(crate) struct Follow {
     pub limits: LimitFields,
     /// With `read`, the partitions.
     pub partitions: Option<Vec<u32>>,
+    /// With `watch`, the partition.
+    pub partition: Option<u32>,
 }
 
 /// The request `write`. Integers are as wide as in JSON, so that the library refuses those out of range.

@@ -5,7 +5,7 @@ use crate::payload::to_hex;
 use crate::protocol::{Answer, Failure, Fault, Read};
 use crate::storage::Storage;
 use faro::message::{DictionaryEntry, Streams};
-use faro::{Block, FileHeader, Framing, Lookup, Reader, ReaderOptions};
+use faro::{Block, FileHeader, Follower, Framing, Lookup, Reader, ReaderOptions, Watch};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -196,6 +196,17 @@ fn by_partition(reader: &Reader, partitions: Range<u32>) -> faro::Result<Value> 
         hash.update(partition.to_le_bytes());
         hash.update(block.partition.unwrap_or(u32::MAX).to_le_bytes());
         add_block(&mut hash, &block);
+    }
+    Ok(json!({ "blocks": blocks, "sha256": to_hex(&hash.finalize()) }))
+}
+
+/// What a watch delivers until there is no block now.
+pub(crate) fn watch(watch: &mut Watch, follower: &Follower) -> faro::Result<Value> {
+    let mut hash = Sha256::new();
+    let mut blocks = 0u64;
+    while let Some(block) = watch.next(follower) {
+        blocks += 1;
+        add_block(&mut hash, &block?);
     }
     Ok(json!({ "blocks": blocks, "sha256": to_hex(&hash.finalize()) }))
 }

@@ -5,16 +5,19 @@ use crate::storage::Storage;
 use crate::{merge, read, write};
 use faro::{
     CheckLevel, CheckReport, CleanOptions, Follower, ReaderOptions, RebuildOptions, RecoverOptions, RepairReport,
-    SharedPolicy,
+    SharedPolicy, Watch,
 };
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::time::Duration;
 
 /// The state between requests.
 pub(crate) struct Session {
     storage: Box<dyn Storage>,
     followers: HashMap<String, Follower>,
+    /// The open watches, by handle and partition.
+    watches: HashMap<(String, u32), Watch>,
 }
 
 impl Session {
@@ -23,6 +26,7 @@ impl Session {
         Session {
             storage,
             followers: HashMap::new(),
+            watches: HashMap::new(),
         }
     }
 
@@ -57,15 +61,17 @@ impl Session {
             paths,
             limits,
             partitions,
+            partition,
         } = request;
         if action == "open" {
             let options = ReaderOptions::default().limits(limits.limits());
             let follower = Follower::open(&paths.files()?, options)?;
+            self.close(&handle);
             self.followers.insert(handle, follower);
             return Ok(json!({}));
         }
         if action == "close" {
-            self.followers.remove(&handle);
+            self.close(&handle);
             return Ok(json!({}));
         }
         let unknown = || invalid_argument("the handle of an open follower", &handle);
@@ -76,8 +82,23 @@ impl Session {
                 Ok(json!({ "regions": progress.regions, "finished": progress.finished }))
             }
             "read" => read::with_partitions(follower, partitions),
+            "watch" => {
+                let partition = partition.ok_or_else(|| Failure::Unsupported("a watch of no partition".into()))?;
+                let watch = match self.watches.entry((handle, partition)) {
+                    Entry::Occupied(open) => open.into_mut(),
+                    Entry::Vacant(free) => free.insert(follower.watch(partition)?),
+                };
+                Ok(read::watch(watch, follower)?)
+            }
             other => Err(Failure::Unsupported(format!("the action {other:?}"))),
         }
+    }
+}
+
+impl Session {
+    fn close(&mut self, handle: &str) {
+        self.followers.remove(handle);
+        self.watches.retain(|(of, _), _| of != handle);
     }
 }
 

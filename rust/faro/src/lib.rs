@@ -78,7 +78,7 @@ pub use bytes::{FileHeader, FileKind, Framing, VERSION_MAJOR, VERSION_MINOR};
 pub use check::{CheckLevel, CheckOptions, CheckReport, check, check_stored, check_stored_with, check_with};
 pub use codec::Codec;
 pub use error::{Error, ErrorCode, ErrorFamily, FileRole, Result};
-pub use follow::{Follower, Progress};
+pub use follow::{Follower, Progress, Watch};
 pub use index::{Extent, Members, RegionCache, RegionIndex, SharedSlot, Slot, StreamCounts};
 pub use limits::{Limits, MemoryBudget};
 pub use reader::{

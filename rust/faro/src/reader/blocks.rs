@@ -72,6 +72,19 @@ impl Blocks {
         }
     }
 
+    /// Goes on with the regions that the output has more now, after all others were delivered (FOL-7).
+    pub(crate) fn go_on(&mut self, output: &OpenOutput) {
+        if let ExtentPlan::Full(extents) = &mut self.plan {
+            extents.go_on(output.region_count());
+            self.checker.output = output.clone();
+        }
+    }
+
+    /// The output that is read.
+    pub(crate) fn output(&self) -> &OpenOutput {
+        &self.checker.output
+    }
+
     /// The same blocks, with this of each.
     pub(crate) fn with_depth(mut self, depth: Depth) -> Self {
         self.checker.depth = depth;

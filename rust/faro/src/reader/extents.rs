@@ -117,6 +117,11 @@ impl Extents {
         self
     }
 
+    /// Adds the regions up to this number.
+    pub(super) fn go_on(&mut self, regions: usize) {
+        self.regions.end = regions;
+    }
+
     /// The regions whose messages are still needed.
     pub(super) fn regions(&self) -> Range<usize> {
         self.regions.clone()

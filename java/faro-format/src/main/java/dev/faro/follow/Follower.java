@@ -4,6 +4,7 @@ import dev.faro.FaroException;
 import dev.faro.internal.follow.GrowingReader;
 import dev.faro.internal.reader.FileSet;
 import dev.faro.internal.reader.OutputReader;
+import dev.faro.reader.BlockCursor;
 import dev.faro.reader.PartitionReader;
 import dev.faro.reader.ReaderOptions;
 import java.nio.file.Path;
@@ -85,6 +86,30 @@ public final class Follower extends PartitionReader {
         } catch (FaroException e) {
             throw output.news().fault(e);
         }
+    }
+
+    /**
+     * Reads the blocks of a partition from region 0 on, as its regions come (FOL-7). {@link BlockCursor#next} returns
+     * false when there is no block now; after a later {@link #poll} it may return true again, unless the file is finished.
+     * It is one reading, whose sequences are checked over all regions: it finds blocks that are missing between two
+     * regions, which readings of each region by itself do not. While there is no block, the cursor has no buffers.
+     * <pre>{@code
+     * try (BlockCursor watch = follower.watch(7)) {
+     *     boolean finished;
+     *     do {
+     *         finished = follower.poll();
+     *         while (watch.next()) {
+     *             consume(watch.kind(), watch.payload());
+     *         }
+     *         // Wait a moment here, unless the file is finished: the writer is still at work.
+     *     } while (!finished);
+     * }
+     * }</pre>
+     *
+     * @throws FaroException {@code invalid-argument} if the file does not have the partition
+     */
+    public BlockCursor watch(int partition) throws FaroException {
+        return watchOf(partition);
     }
 
     /** Whether the file was finished at the last {@link #poll}. */

@@ -6,6 +6,7 @@ import dev.faro.FileHeader;
 import dev.faro.codec.Codec;
 import dev.faro.internal.block.BlockReader;
 import dev.faro.internal.block.Context;
+import dev.faro.internal.message.Directory;
 import dev.faro.internal.reader.ExtentReaders;
 import dev.faro.internal.reader.OutputReader;
 import java.io.Closeable;
@@ -33,12 +34,17 @@ public final class BlockCursor implements Closeable {
     private final OutputReader output;
     private final FileHeader header;
     private final Extents extents;
+    /** The extents of a cursor that goes on when the output has more regions (FOL-7), or null. */
+    private final RegionExtents growing;
+    /** How many regions of those were taken into account. */
+    private int seen;
     private final Sequences sequences;
     private ExtentReaders.ExtentReader reader;
     private FaroException failure;
     private BlockReader blocks;
     private long at;
     private boolean begun;
+    private boolean closed;
     /** Blocks that were delivered, and not counted in the reader's figures yet. */
     private int counted;
     private long plainBytes;
@@ -49,26 +55,44 @@ public final class BlockCursor implements Closeable {
         this.header = output.header();
         this.reader = reader;
         this.extents = extents;
+        this.growing = null;
         this.sequences = new Sequences(header.selective(), fromStart);
+    }
+
+    /** A cursor that goes on when the output has more regions. */
+    private BlockCursor(OutputReader output, RegionExtents growing) {
+        this.output = output;
+        this.header = output.header();
+        this.extents = growing;
+        this.growing = growing;
+        this.sequences = new Sequences(header.selective(), true);
+    }
+
+    /** Reads a partition of a growing output as its regions come (FOL-7). It takes buffers when there is a region. */
+    static BlockCursor watch(OutputReader output, int partition) {
+        return new BlockCursor(
+                output, new RegionExtents(output.regions(), output.directory(), null, partition, partition + 1, 0));
     }
 
     /**
      * Moves to the next block and makes all its checks except the decoding, which {@link #payload} does.
      *
-     * @return false after the last block
+     * @return false after the last block; of a {@linkplain dev.faro.follow.Follower#watch watch}, if there is no block now
      * @throws FaroException the first check of PRT-3 that fails, or {@code io}
      */
     public boolean next() throws FaroException {
         if (failure != null) {
             throw failure.again();
         }
-        if (reader == null) {
+        if (reader == null && !goesOn()) {
             return false;
         }
         try {
-            if (at == extents.end && !nextExtent()) {
-                close();
-                return false;
+            while (at == extents.end && !nextExtent()) {
+                rest();
+                if (!goesOn()) {
+                    return false;
+                }
             }
             blocks.read(at, extents.end, extents.aheadEnd, Context.EXTENT, extents.partition, sequences.exactly,
                     sequences.above);
@@ -92,6 +116,21 @@ public final class BlockCursor implements Closeable {
             }
             throw e;
         }
+    }
+
+    /** Whether a growing output has more regions than were read. The cursor takes buffers again then. */
+    private boolean goesOn() {
+        if (growing == null || closed) {
+            return false;
+        }
+        Directory now = output.directory();
+        if (now.size() == seen) {
+            return false;
+        }
+        seen = now.size();
+        reader = output.readers().take();
+        growing.goOn(now, reader.blocks());
+        return true;
     }
 
     private void count() {
@@ -266,6 +305,12 @@ public final class BlockCursor implements Closeable {
     /** Releases the buffers. Results of {@link #payload} are not valid any more. */
     @Override
     public void close() {
+        closed = true;
+        rest();
+    }
+
+    /** Gives the buffers back. */
+    private void rest() {
         count();
         if (reader != null) {
             ExtentReaders.ExtentReader lent = reader;

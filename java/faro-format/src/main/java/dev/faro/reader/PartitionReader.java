@@ -150,6 +150,12 @@ public abstract class PartitionReader implements Closeable {
         return new BlockCursor(output, reader, extents, true);
     }
 
+    /** Reads a partition of a growing output as its regions come; for other packages of this library. */
+    protected final BlockCursor watchOf(int partition) throws FaroException {
+        output.checkPartition(partition);
+        return BlockCursor.watch(output, partition);
+    }
+
     private BlockCursor cursor(Directory directory, int from, int to, int firstRegion) {
         ExtentReaders.ExtentReader reader = output.readers().take();
         Extents extents = new RegionExtents(output.regions(), directory, reader.blocks(), from, to, firstRegion);

@@ -13,8 +13,8 @@ final class RegionExtents extends Extents {
     private static final int[] NO_SLOTS = {};
 
     private final Regions regions;
-    private final Directory directory;
-    private final BlockReader blocks;
+    private Directory directory;
+    private BlockReader blocks;
     private final boolean selective;
     private final int from;
     private final int to;
@@ -34,6 +34,16 @@ final class RegionExtents extends Extents {
         this.from = from;
         this.to = to;
         this.nextRegion = firstRegion;
+    }
+
+    /**
+     * Goes on with the regions that an output has more now (FOL-7).
+     *
+     * @param reader reads the blocks from now on
+     */
+    void goOn(Directory now, BlockReader reader) {
+        directory = now;
+        blocks = reader;
     }
 
     @Override

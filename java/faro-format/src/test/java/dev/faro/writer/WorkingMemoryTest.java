@@ -130,6 +130,10 @@ class WorkingMemoryTest {
             while (!ended) {
                 account.begin();
                 long used = used() - before;
+                // On a loaded machine direct buffers are released late; what the writer holds stays.
+                for (int again = 0; again < 3 && used > account.most() + FIXED; again++) {
+                    used = Math.min(used, used() - before);
+                }
                 most = Math.max(most, used);
                 over = Math.max(over, used - account.most());
                 samples++;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.faro.FaroException;
 import dev.faro.follow.Follower;
+import dev.faro.reader.BlockCursor;
 import dev.faro.reader.ReaderOptions;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -12,6 +13,8 @@ import java.util.Map;
 /** The operation {@code follow}, with the open followers. */
 final class FollowOperation {
     private final Map<String, Follower> followers = new HashMap<>();
+    /** The open watches, by follower and partition. */
+    private final Map<Follower, Map<Integer, BlockCursor>> watches = new HashMap<>();
 
     ObjectNode perform(JsonNode request) throws FaroException {
         String handle = request.get("handle").textValue();
@@ -30,7 +33,25 @@ final class FollowOperation {
         if (follower == null) {
             throw FaroException.invalidArgument("an open follower", handle);
         }
-        return action.equals("poll") ? poll(follower) : ReadOperation.describe(follower, request);
+        return switch (action) {
+            case "poll" -> poll(follower);
+            case "watch" -> watch(follower, Request.saturated(request.get("partition")));
+            default -> ReadOperation.describe(follower, request);
+        };
+    }
+
+    private ObjectNode watch(Follower follower, int partition) throws FaroException {
+        Map<Integer, BlockCursor> open = watches.computeIfAbsent(follower, which -> new HashMap<>());
+        BlockCursor watch = open.get(partition);
+        if (watch == null) {
+            watch = follower.watch(partition);
+            open.put(partition, watch);
+        }
+        Content content = new Content();
+        while (watch.next()) {
+            content.add(watch.kind(), watch.payload());
+        }
+        return Answers.object().put("blocks", content.blocks()).put("sha256", content.sha256());
     }
 
     private static Follower open(JsonNode request) throws FaroException {
@@ -52,6 +73,7 @@ final class FollowOperation {
     private void close(String handle) throws FaroException {
         Follower follower = followers.remove(handle);
         if (follower != null) {
+            watches.remove(follower);
             follower.close();
         }
     }

@@ -23,6 +23,7 @@ from faro_format._block.contexts import allowed_kinds
 from faro_format._block.framing import check_framing
 from faro_format._bytes.header import FRAMING_RECORDS, HEADER_SIZE
 from faro_format._bytes.spans import Ints, U64s
+from faro_format._check.stream_counter import StreamCounter
 from faro_format._error import ErrorCode, Place
 from faro_format._index.holdings import Holdings, Run
 from faro_format._index.regions import Extent, Region, check_region
@@ -35,7 +36,6 @@ from faro_format._reader.reader import Reader
 from faro_format._storage.input_file import Window
 from faro_format._storage.names import Path
 from faro_format._storage.stored_output import StoredOutput
-from faro_format._stream_counter import StreamCounter
 
 _MESSAGE = 64 << 10
 """Bytes that are read of a message at once, from a file of which each byte counts."""
