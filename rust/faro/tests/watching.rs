@@ -12,7 +12,7 @@ enum Step {
     Broadcast(u8),
     Multicast(u8),
     Flush,
-    /// The watch of this partition takes at most so many blocks.
+    /// The watch of this partition takes at most this number of blocks.
     Take(u32, usize),
     Poll,
 }
