@@ -127,9 +127,10 @@ public final class BlockCursor implements Closeable {
         if (now.size() == seen) {
             return false;
         }
-        seen = now.size();
         reader = output.readers().take();
         growing.goOn(now, reader.blocks());
+        // Not before: taking buffers may fail, and the next call tries again.
+        seen = now.size();
         return true;
     }
 
