@@ -182,6 +182,9 @@ def written(cat: Catalog) -> None:
         ("nothing", "it changes nothing", [skip(0, 0), skip_shared(0), write(0, "zero"), flush, skip(0, 1)]),
         ("twice", "the last one counts", [skip(2, 4), skip(2, 9), skip_shared(1), skip_shared(3)]),
         ("most", "up to the largest number", [skip(0, most), skip_shared(most), skip(0, most), skip(1, most - 1), region(block(1, "the largest"))]),
+        ("lower", "a lower sequence of the region writer is refused", [
+            skip(1, 9), skip_shared(4), region(at(8), block(1, "eight")), region(shared, at(3), block(None, "three")),
+            region(at(9), block(1, "nine"), shared, at(4), block(None, "four"))]),
         ("given-up", "a region that is given up leaves no gap", [
             skip(0, 2), region(at(9), block(0, "nine"), at(3), block(0, "three")), region(shared, at(5), block(None, "five"), block(0, "late"))]),
         ("refused", "numbers, partitions and moments that are refused", [
