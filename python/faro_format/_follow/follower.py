@@ -105,13 +105,9 @@ class Follower(PartitionReader):
         number = 0
         while True:
             while number < self.region_count:
-                region = self._region(number)
-                number += 1
-                own = region.own(partition)
-                if own is not None:
-                    yield from self._extent(own, sequences)
-                for extent in region.shared_of(partition):
+                for extent in self._extents_of(number, partition):
                     yield from self._extent(extent, sequences)
+                number += 1
             yield None
 
     @property

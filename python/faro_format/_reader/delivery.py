@@ -180,12 +180,16 @@ class PartitionReader(ABC):
         # A window of partitions has read ahead already.
         find = held.get if held else ahead.window
         for number in range(from_region, self.region_count):
-            region = self._region(number)
-            own = region.own(partition)
-            if own is not None:
-                yield from self._extent(own, sequences, find(own.begin))
-            for extent in region.shared_of(partition):
+            for extent in self._extents_of(number, partition):
                 yield from self._extent(extent, sequences, find(extent.begin))
+
+    def _extents_of(self, number: int, partition: int) -> Iterator[Extent]:
+        """Yield the extents that a partition reads from a region (PRT-1)."""
+        region = self._region(number)
+        own = region.own(partition)
+        if own is not None:
+            yield own
+        yield from region.shared_of(partition)
 
     def _extent(self, extent: Extent, sequences: Sequences, window: Window | None = None) -> Iterator[Block]:
         return read_extent(

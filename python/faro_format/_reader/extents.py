@@ -75,7 +75,7 @@ def read_extent(
             exactly = 0 if following is None and sequences.from_start else following
     else:
         above = sequences.last_shared
-    # Besides first_block, the count of all shared blocks of the file (CHK-1, step 5).
+    # Besides first_block, the count of all shared blocks of the file (CHK-1, step 7).
     counted = sequences.last_shared + 1 if sequences.all_shared and not own and not selective else None
     file = window.file
     seed = file.seed

@@ -361,7 +361,7 @@ fn info_names_what_a_reader_has_to_understand() {
 }
 
 #[test]
-fn gaps_of_selective_files_are_told() {
+fn gaps_of_selective_files_are_printed() {
     let cases = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases/valid");
     let folder = Folder::new();
     let name = |case: &str| cases.join(case).to_str().unwrap().to_owned();

@@ -149,32 +149,25 @@ fn each(view: &View) -> Outcome<Vec<PartitionInfo>> {
             .and_then(|all| all.get((partition - first) as usize));
         Some(statistics.records_to_all.saturating_add(own.copied().unwrap_or(0)))
     };
-    let missing = view
-        .footer()
-        .and_then(|footer| footer.streams.as_ref())
-        .map(|streams| &streams.missing);
-    let missing_of = |partition: u32| {
-        missing.map(|all| {
-            all.as_ref()
-                .and_then(|all| all.get((partition - first) as usize))
-                .copied()
-                .unwrap_or(0)
-        })
+    let missing = |partition: u32| match view {
+        View::Finished(reader) => reader.stream(partition).ok().flatten().map(|stream| stream.missing),
+        _ => None,
     };
-    // Partitions of which nothing is stored, and blocks are missing, read nothing.
-    let with_gaps = missing
+    // Partitions that miss blocks have a line too if nothing of them is stored.
+    let streams = view.footer().and_then(|footer| footer.streams.as_ref());
+    let gaps = streams
         .into_iter()
-        .flatten()
-        .flatten()
-        .zip(first..)
-        .filter(|(missing, _)| **missing > 0);
-    let mut sizes: BTreeMap<u32, u64> = with_gaps.map(|(_, partition)| (partition, 0)).collect();
+        .flat_map(|streams| streams.missing.iter().flatten().zip(first..));
+    let mut sizes: BTreeMap<u32, u64> = gaps
+        .filter(|(gaps, _)| **gaps > 0)
+        .map(|(_, partition)| (partition, 0))
+        .collect();
     sizes.extend(spread.each());
     let info = |(partition, bytes)| PartitionInfo {
         partition,
         bytes,
         records: records(partition),
-        missing: missing_of(partition),
+        missing: missing(partition),
     };
     Ok(sizes.into_iter().map(info).collect())
 }

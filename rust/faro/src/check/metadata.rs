@@ -1,4 +1,4 @@
-//! The metadata blocks of a finished file, in file order (spec, CHK-1 steps 2 and 3).
+//! The metadata blocks of a finished file, in file order (spec, CHK-1 steps 2 to 5).
 
 use super::runs::Prefixes;
 use super::statistics::Counter;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(crate) struct Extents {
     wanted: Range<u32>,
     regions: Range<usize>,
-    /// Includes shared extents that no partition reads, with the sequences of the whole file (CHK-1, step 5).
+    /// Includes shared extents that no partition reads, with the sequences of the whole file (CHK-1, step 7).
     whole_file: bool,
     region: Option<Cursor>,
 }

@@ -1,4 +1,4 @@
-//! Which sequence number the next block must have (spec, PRT-4 and CHK-1 step 5).
+//! Which sequence number the next block must have (spec, PRT-4 and CHK-1 step 7).
 
 use crate::block::Sequence;
 use std::collections::HashMap;

@@ -24,7 +24,7 @@ impl From<&Owner> for StreamName {
 pub(crate) struct StreamCounters {
     own: Vec<u32>,
     shared: u32,
-    /// Without gaps no memory.
+    /// Empty while nothing is missing, so that it takes no memory.
     own_missing: Vec<u32>,
     shared_missing: u32,
     /// The streams of the current region whose first block was not the next one, and what that would have been.
@@ -115,7 +115,7 @@ impl StreamCounters {
         }
     }
 
-    /// What the footer says. The counters are gone then.
+    /// What the footer says. It empties the counters.
     pub(crate) fn take(&mut self) -> Streams {
         let vector = |counts: &mut Vec<u32>| {
             let counts = std::mem::take(counts);
