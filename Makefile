@@ -128,7 +128,7 @@ least-python: ## Test the Python library with the least version of each dependen
 test-java: ## Test the Java library
 	@$(STEP) "Java: compile, tests, documentation" $(MVN) verify
 
-# An engine's tests without the classes WITHOUT, as Maven has it.
+# WITHOUT="ClassTest OtherTest#method" leaves these tests of an engine out, here in Maven's notation.
 COMMA := ,
 OTHER_TESTS = $(subst $() ,,$(WITHOUT:%=$(COMMA)!%))
 # The input of Flink's SQL jobs.
@@ -143,7 +143,6 @@ test-flink: out/tpch-0.1/stamp ## Test the adapter for Flink, with FLINK=1.20.5 
 	@$(STEP) "Flink $(or $(FLINK),2.3.0): tests" \
 		$(MVN) test --activate-profiles flink --projects :faro-flink --also-make -Dsurefire.failIfNoSpecifiedTests=false \
 		-Dtest='dev.faro.flink.*Test$(OTHER_TESTS)' -Dfaro.tpch=$(CURDIR)/$(<D) $(if $(FLINK),-Dflink.version=$(FLINK))
-
 
 # CI runs nearly everything with the newer line of each engine. With the older one it leaves out what takes long and
 # hardly depends on the engine: `make test-flink FLINK=1.20.5` and `make test-spark SPARK=3.5.9 SCALA=2.12` run all.
