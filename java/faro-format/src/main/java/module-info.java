@@ -15,6 +15,7 @@ module dev.faro {
     exports dev.faro.check;
     exports dev.faro.codec;
     exports dev.faro.follow;
+    exports dev.faro.hybrid;
     exports dev.faro.index;
     exports dev.faro.key;
     exports dev.faro.merge;

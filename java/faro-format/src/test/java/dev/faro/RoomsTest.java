@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 class RoomsTest {
     /** From the bottom up, as in docs/architecture.md; the first is the root package. */
     private static final List<String> ROOMS = List.of("error", "generated", "bytes", "codec", "storage", "block",
-            "message", "index", "plan", "reader", "follow", "check", "sortbuffer", "writer", "repair", "merge",
+            "message", "index", "plan", "reader", "follow", "check", "sortbuffer", "writer", "hybrid", "repair", "merge",
             "scheduler", "key");
     /** What the library may use: itself, the JDK, and the libraries that its module requires. */
     private static final String[] USABLE = {

@@ -7,6 +7,7 @@ import dev.faro.internal.reader.OutputReader;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.PartitionReader;
 import dev.faro.reader.ReaderOptions;
+import dev.faro.storage.StoredOutput;
 import java.nio.file.Path;
 import java.util.Objects;
 
@@ -70,6 +71,15 @@ public final class Follower extends PartitionReader {
         return open(() -> FileSet.openSingle(file), options);
     }
 
+    /**
+     * Opens an output whose files grow in a storage of this library; for its other packages, not for callers.
+     *
+     * @throws FaroException as {@link #open}
+     */
+    public static Follower openStored(StoredOutput output, ReaderOptions options) throws FaroException {
+        return open(() -> FileSet.openStored(output), options);
+    }
+
     private static Follower open(OutputReader.Opener<FileSet> files, ReaderOptions options) throws FaroException {
         return new Follower(OutputReader.open(() -> GrowingReader.open(files.open(), options), options));
     }
@@ -109,7 +119,12 @@ public final class Follower extends PartitionReader {
      * @throws FaroException {@code invalid-argument} if the file does not have the partition
      */
     public BlockCursor watch(int partition) throws FaroException {
-        return watchOf(partition);
+        return watchOf(partition, 0);
+    }
+
+    /** The same from a later region on, which was polled; for other packages of this library, not for callers. */
+    public BlockCursor watch(int partition, int firstRegion) throws FaroException {
+        return watchOf(partition, firstRegion);
     }
 
     /** Whether the file was finished at the last {@link #poll}. */

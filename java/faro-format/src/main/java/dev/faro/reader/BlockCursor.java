@@ -60,18 +60,19 @@ public final class BlockCursor implements Closeable {
     }
 
     /** A cursor that goes on when the output has more regions. */
-    private BlockCursor(OutputReader output, RegionExtents growing) {
+    private BlockCursor(OutputReader output, RegionExtents growing, boolean fromStart) {
         this.output = output;
         this.header = output.header();
         this.extents = growing;
         this.growing = growing;
-        this.sequences = new Sequences(header.selective(), true);
+        this.sequences = new Sequences(header.selective(), fromStart);
     }
 
     /** Reads a partition of a growing output as its regions come (FOL-7). It takes buffers when there is a region. */
-    static BlockCursor watch(OutputReader output, int partition) {
-        return new BlockCursor(
-                output, new RegionExtents(output.regions(), output.directory(), null, partition, partition + 1, 0));
+    static BlockCursor watch(OutputReader output, int partition, int firstRegion) {
+        RegionExtents extents = new RegionExtents(
+                output.regions(), output.directory(), null, partition, partition + 1, firstRegion);
+        return new BlockCursor(output, extents, firstRegion == 0);
     }
 
     /**

@@ -151,9 +151,9 @@ public abstract class PartitionReader implements Closeable {
     }
 
     /** Reads a partition of a growing output as its regions come; for other packages of this library. */
-    protected final BlockCursor watchOf(int partition) throws FaroException {
+    protected final BlockCursor watchOf(int partition, int firstRegion) throws FaroException {
         output.checkPartition(partition);
-        return BlockCursor.watch(output, partition);
+        return BlockCursor.watch(output, partition, firstRegion);
     }
 
     private BlockCursor cursor(Directory directory, int from, int to, int firstRegion) {

@@ -114,6 +114,17 @@ public final class Writer implements AutoCloseable {
     }
 
     /**
+     * Begins the image of a hybrid store (HYB-1); for other packages of this library. Callers use
+     * {@link dev.faro.hybrid.HybridStore#create}.
+     *
+     * @throws FaroException {@code invalid-argument} also for the options of HYB-2
+     */
+    public static Writer createHybrid(Destination destination, WriterOptions options) throws FaroException {
+        options.checkHybrid();
+        return createIn(destination, options.copy().layout(Layout.PAIRED).follow(false));
+    }
+
+    /**
      * Begins a pair of files with names that the caller chooses (FIL-4), whatever the layout of the options.
      *
      * @throws FaroException {@code invalid-argument} or {@code io}

@@ -68,6 +68,11 @@ public final class WriterOptions {
         this.partitionCount = partitionCount;
     }
 
+    /** Other options with the same values, whose setters do not change these. */
+    public WriterOptions copy() {
+        return new WriterOptions(this);
+    }
+
     /** Copies options, so that later calls of their setters do not change a writer. */
     WriterOptions(WriterOptions other) {
         layout = other.layout;
@@ -314,6 +319,15 @@ public final class WriterOptions {
                     name.path().getFileName());
         }
         return named;
+    }
+
+    /** Refuses the options that a hybrid store cannot have (HYB-2). */
+    void checkHybrid() throws FaroException {
+        require(layout != Layout.SINGLE, "layout", "a pair, in a hybrid store", layout);
+        require(singleBelow == 0, "single_below", "0, in a hybrid store", singleBelow);
+        require(durability == Durability.NONE, "durability", "none, in a hybrid store", durability);
+        require(!dictionaries, "dictionaries", "no, in a hybrid store", "yes");
+        require(!selective, "selective", "no: the mode of a hybrid store decides", "yes");
     }
 
     /** Checks all options, and returns the header for them. */

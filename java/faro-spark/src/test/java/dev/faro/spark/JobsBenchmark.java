@@ -86,6 +86,9 @@ public final class JobsBenchmark {
         builder.environment().put("SPARK_LOCAL_DIRS", files.resolve("local").toString());
         builder.environment().put("SPARK_LOCAL_IP", "127.0.0.1");
         builder.environment().put("SPARK_HOME", files.resolve("home").toString());
+        // Spark looks for it in a build of its own otherwise, and starts no executor if there is none.
+        String version = scala.util.Properties.versionNumberString();
+        builder.environment().put("SPARK_SCALA_VERSION", version.substring(0, version.lastIndexOf('.')));
         synchronized (this) {
             Process process = builder.start();
             processes.put(shuffle, process);

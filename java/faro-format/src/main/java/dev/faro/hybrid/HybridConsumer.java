@@ -1,0 +1,187 @@
+package dev.faro.hybrid;
+
+import dev.faro.FaroException;
+import dev.faro.codec.Codec;
+import dev.faro.follow.Follower;
+import dev.faro.reader.BlockCursor;
+import java.io.Closeable;
+import java.nio.ByteBuffer;
+
+/**
+ * Reads a partition of a hybrid store while it is written (HYB-3): {@link HybridStore#open}.
+ *
+ * <pre>{@code
+ * while (consumer.next()) {
+ *     consume(consumer.kind(), consumer.payload());
+ * }
+ * // None now. The listener of open is called when there may be more, unless consumer.isFinished().
+ * }</pre>
+ *
+ * <p>For one thread at a time.
+ */
+public final class HybridConsumer implements Closeable {
+    private final Image image;
+    private final int partition;
+    private final HybridPosition start;
+    /** Null unless the store is selective. */
+    private final Progress progress;
+    private final Runnable available;
+    private BlockCursor watch;
+    private boolean finished;
+    private boolean closed;
+    private int region;
+    private long own;
+    private long shared;
+
+    HybridConsumer(Image image, int partition, HybridPosition start, Progress progress, Runnable available) {
+        this.image = image;
+        this.partition = partition;
+        this.start = start;
+        this.progress = progress;
+        this.available = available;
+        this.region = start.region();
+        this.own = start.own();
+        this.shared = start.shared();
+    }
+
+    /**
+     * Moves to the next block, if there is one now.
+     *
+     * @return false if there is none now; if then {@link #isFinished}, there will be none any more. Otherwise the
+     *     listener is called, once, when this call should be made again
+     * @throws FaroException the fault of a block, or the failure of the store
+     */
+    public boolean next() throws FaroException {
+        if (closed) {
+            throw FaroException.invalidArgument("an open consumer", "one that was closed");
+        }
+        while (!finished) {
+            long seen = image.changes();
+            image.checkUsable();
+            Follower reader = image.reader();
+            if (reader != null && moves(reader)) {
+                return true;
+            }
+            if (!finished && image.await(seen, available)) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    private boolean moves(Follower reader) throws FaroException {
+        if (watch != null && takes()) {
+            return true;
+        }
+        boolean ended = reader.poll();
+        if (watch == null) {
+            if (start.region() > reader.regionCount()) {
+                throw FaroException.invalidArgument("a region of the store", start.region());
+            }
+            watch = reader.watch(partition, start.region());
+        }
+        if (takes()) {
+            return true;
+        }
+        region = reader.regionCount();
+        image.moveTo(progress, region);
+        finished = ended;
+        return false;
+    }
+
+    /** Moves to the next block that was not delivered before the position. */
+    private boolean takes() throws FaroException {
+        while (watch.next()) {
+            long sequence = watch.sequence();
+            if (watch.region() != region) {
+                region = watch.region();
+                image.moveTo(progress, region);
+            }
+            if (sequence >= (watch.isShared() ? start.shared() : start.own())) {
+                delivered(watch.isShared(), sequence);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void delivered(boolean isShared, long sequence) {
+        if (isShared) {
+            shared = sequence + 1;
+        } else {
+            own = sequence + 1;
+        }
+        if (progress != null) {
+            progress.delivered(isShared, sequence);
+        }
+    }
+
+    /** Whether the store is finished, and all of the partition was delivered. */
+    public boolean isFinished() {
+        return finished;
+    }
+
+    /** Where a later consumer of a full store can go on after the current block. */
+    public HybridPosition position() {
+        return new HybridPosition(region, own, shared);
+    }
+
+    /** The partition that is read. */
+    public int partition() {
+        return partition;
+    }
+
+    private BlockCursor current() {
+        if (watch == null) {
+            throw new IllegalStateException("next has not returned true");
+        }
+        return watch;
+    }
+
+    /** The block's kind, see {@link dev.faro.BlockKind}. */
+    public int kind() {
+        return current().kind();
+    }
+
+    /** Whether the block is stored once for several partitions. */
+    public boolean isShared() {
+        return current().isShared();
+    }
+
+    /** The sequence of the block in its stream (BLK-3). */
+    public long sequence() {
+        return current().sequence();
+    }
+
+    /** How the block's payload is compressed. */
+    public Codec codec() {
+        return current().codec();
+    }
+
+    /** The size of the plain payload in bytes. */
+    public int plainSize() {
+        return current().plainSize();
+    }
+
+    /** The plain payload, as {@link BlockCursor#payload} returns it. */
+    public ByteBuffer payload() throws FaroException {
+        return current().payload();
+    }
+
+    /** The stored payload, as a view that is valid until the next call. */
+    public ByteBuffer storedPayload() {
+        return current().storedPayload();
+    }
+
+    /** Gives the buffers back. Of a selective store, the partition cannot be opened again. */
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            if (watch != null) {
+                watch.close();
+            }
+            image.leave();
+        }
+    }
+}

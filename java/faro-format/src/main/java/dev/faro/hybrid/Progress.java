@@ -1,0 +1,34 @@
+package dev.faro.hybrid;
+
+/** How far a partition of a selective store was read. Its consumer writes it, and spills read it at any time. */
+final class Progress {
+    /** The region that is being read; all before it were. */
+    private volatile int region;
+    /** The sequences after the last own and the last shared block that were delivered. */
+    private volatile long own;
+    private volatile long shared;
+
+    void delivered(boolean isShared, long sequence) {
+        if (isShared) {
+            shared = sequence + 1;
+        } else {
+            own = sequence + 1;
+        }
+    }
+
+    void moveTo(int number) {
+        region = number;
+    }
+
+    int region() {
+        return region;
+    }
+
+    long own() {
+        return own;
+    }
+
+    long shared() {
+        return shared;
+    }
+}

@@ -1,0 +1,153 @@
+package dev.faro.hybrid;
+
+import dev.faro.FaroException;
+import java.util.List;
+import java.util.concurrent.Executor;
+
+/** Writes what is to leave the memory, a region at a time, in the caller's threads. */
+final class Spiller implements Resident {
+    private final HybridMemory memory;
+    private final Image image;
+    private final SpillFiles files;
+    private final Executor executor;
+    /** Whether a thread writes, or is about to. The lock of the memory guards it. */
+    private boolean busy;
+
+    Spiller(HybridMemory memory, Image image, SpillFiles files, Executor executor) {
+        this.memory = memory;
+        this.image = image;
+        this.files = files;
+        this.executor = executor;
+    }
+
+    @Override
+    public long staying() {
+        return image.staying();
+    }
+
+    @Override
+    public boolean isRead() {
+        return image.isRead();
+    }
+
+    @Override
+    public boolean giveUp(boolean newest) {
+        return image.giveUp(newest);
+    }
+
+    @Override
+    public void spill() {
+        memory.lock.lock();
+        try {
+            if (busy) {
+                return;
+            }
+            busy = true;
+            memory.spillBegins();
+        } finally {
+            memory.lock.unlock();
+        }
+        try {
+            executor.execute(this::run);
+        } catch (RuntimeException | Error e) {
+            fail(e);
+            done();
+            throw e;
+        }
+    }
+
+    private void run() {
+        try {
+            for (ImageRegion region = take(); region != null; region = take()) {
+                files.write(image, region);
+            }
+        } catch (FaroException e) {
+            image.fail(e);
+            done();
+        } catch (RuntimeException | Error e) {
+            fail(e);
+            done();
+        } finally {
+            tell();
+        }
+    }
+
+    private void fail(Throwable e) {
+        image.fail(FaroException.io(null, null, "to spill", e));
+    }
+
+    /** The next region to write; if there is none, the work is done. */
+    private ImageRegion take() {
+        memory.lock.lock();
+        try {
+            ImageRegion region = image.take();
+            if (region == null) {
+                done();
+            }
+            return region;
+        } finally {
+            memory.lock.unlock();
+        }
+    }
+
+    private void done() {
+        memory.lock.lock();
+        try {
+            if (busy) {
+                busy = false;
+                memory.spillEnds();
+            }
+        } finally {
+            memory.lock.unlock();
+        }
+    }
+
+    /** Tells consumers that wait, if the store has failed. */
+    private void tell() {
+        if (image.hasFailed()) {
+            List<Runnable> waiting = image.takeWaiting();
+            waiting.forEach(Runnable::run);
+        }
+    }
+
+    /** Waits until no thread writes, and keeps others from it; they are not started again. */
+    void stop() {
+        memory.lock.lock();
+        try {
+            while (busy) {
+                memory.await();
+            }
+            busy = true;
+        } finally {
+            memory.lock.unlock();
+        }
+    }
+
+    /** Writes all regions that were not written yet, in this thread, after {@link #stop}. */
+    void writeAll() throws FaroException {
+        while (true) {
+            ImageRegion region;
+            memory.lock.lock();
+            try {
+                image.wantAll();
+                region = image.take();
+            } finally {
+                memory.lock.unlock();
+            }
+            if (region == null) {
+                return;
+            }
+            files.write(image, region);
+        }
+    }
+
+    /** Lets spills begin again, after {@link #stop}. */
+    void resume() {
+        memory.lock.lock();
+        try {
+            busy = false;
+        } finally {
+            memory.lock.unlock();
+        }
+    }
+}
