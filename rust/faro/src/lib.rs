@@ -57,6 +57,7 @@ mod codec;
 mod error;
 pub mod feed;
 mod follow;
+pub mod hybrid;
 mod index;
 pub mod key;
 mod limits;

@@ -8,10 +8,10 @@ use crate::index::RegionIndex;
 use crate::message::{DictionaryEntry, Footer};
 use crate::reader::trace::{Span, fault};
 use crate::reader::{
-    Blocks, ByPartition, ByteRange, Ending, OpenOutput, PartitionReader, ReaderFigures, ReaderOptions, Records,
-    byte_map, open_files,
+    Blocks, ByPartition, ByteRange, Ending, OpenFiles, OpenOutput, PartitionReader, ReaderFigures, ReaderOptions, Records,
+    byte_map, open_files, open_stored,
 };
-use crate::storage::Files;
+use crate::storage::{Files, StoredOutput};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -71,8 +71,16 @@ impl Follower {
         Ok(follower)
     }
 
+    /// Opens files of this library that grow in a storage.
+    pub(crate) fn open_stored(output: StoredOutput, options: ReaderOptions) -> Result<Self> {
+        Follower::of_open(open_stored(output)?, options)
+    }
+
     fn open_files(files: &Files, options: ReaderOptions) -> Result<Self> {
-        let files = open_files(files)?;
+        Follower::of_open(open_files(files)?, options)
+    }
+
+    fn of_open(files: OpenFiles, options: ReaderOptions) -> Result<Self> {
         let size = files.index.size()?;
         if files.header.framing == Framing::Arrow {
             let at = FileHeader::SIZE as u64;

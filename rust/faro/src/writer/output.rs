@@ -56,9 +56,6 @@ impl Output {
     pub(crate) fn create(target: Target, options: &WriterOptions, file_id: [u8; 16]) -> Result<Self> {
         let decided = options.single_below == 0;
         let (target, files) = match target {
-            Target::Storage(_) if options.follow => {
-                return Err(Error::argument("a local file, with the option follow", "a storage"));
-            }
             Target::Storage(mut storage) => {
                 if decided {
                     let layout = options.layout.unwrap_or(Layout::Paired);
@@ -289,7 +286,7 @@ impl Output {
     /// Publishes the files, which are complete. `tail` is where the tail begins.
     pub(crate) fn publish(&mut self, tail: u64) -> Result<()> {
         self.try_to_publish().inspect_err(|_| {
-            if self.follow {
+            if self.follow && !self.stored {
                 let _lock = self.lock_to_remove();
                 self.index.take_back(tail);
             } else if self.stored {

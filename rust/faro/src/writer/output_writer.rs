@@ -112,6 +112,14 @@ impl Writer {
     /// # Errors
     /// `invalid-argument` for an option out of range, and for the option `follow`; `io` when the storage refuses a file.
     pub fn create_in(destination: impl Destination + 'static, options: WriterOptions) -> Result<Self> {
+        if options.follow {
+            return Err(Error::argument("a local file, with the option follow", "a storage"));
+        }
+        Writer::create_at(Target::Storage(Box::new(destination)), options)
+    }
+
+    /// Creates the image of a hybrid store (HYB-1): an output in a storage, which is followed.
+    pub(crate) fn create_image(destination: impl Destination + 'static, options: WriterOptions) -> Result<Self> {
         Writer::create_at(Target::Storage(Box::new(destination)), options)
     }
 

@@ -56,8 +56,12 @@ public final class HybridConsumer implements Closeable {
             throw FaroException.invalidArgument("an open consumer", "one that was closed");
         }
         while (!finished) {
-            long seen = image.changes();
             image.checkUsable();
+            if (watch != null && takes()) {
+                return true;
+            }
+            // Before looking: what comes after it is not overlooked.
+            long seen = image.changes();
             Follower reader = image.reader();
             if (reader != null && moves(reader)) {
                 return true;
@@ -70,9 +74,6 @@ public final class HybridConsumer implements Closeable {
     }
 
     private boolean moves(Follower reader) throws FaroException {
-        if (watch != null && takes()) {
-            return true;
-        }
         boolean ended = reader.poll();
         if (watch == null) {
             if (start.region() > reader.regionCount()) {

@@ -67,6 +67,7 @@ public final class HybridStore implements AutoCloseable {
         image.begin(writer.header());
         this.spiller = new Spiller(memory, image, files, options.executor);
         memory.add(spiller);
+        told = image.commits();
     }
 
     /**
@@ -94,28 +95,28 @@ public final class HybridStore implements AutoCloseable {
 
     /** Writes a record for one partition; see {@link Writer#write(int, ByteBuffer)}. */
     public void write(int partition, ByteBuffer record) throws FaroException {
-        image.checkRunning();
+        image.checkUsable();
         writer.write(partition, record);
         wrote(record);
     }
 
     /** Writes a record for one partition; see {@link Writer#write(int, ByteBuffer, long)}. */
     public void write(int partition, ByteBuffer record, long rows) throws FaroException {
-        image.checkRunning();
+        image.checkUsable();
         writer.write(partition, record, rows);
         wrote(record);
     }
 
     /** Writes an event for one partition; see {@link Writer#writeEvent}. */
     public void writeEvent(int partition, int kind, ByteBuffer event) throws FaroException {
-        image.checkRunning();
+        image.checkUsable();
         writer.writeEvent(partition, kind, event);
         wrote(event);
     }
 
     /** Writes a record for every partition, stored once; see {@link Writer#broadcast(ByteBuffer, long)}. */
     public void broadcast(ByteBuffer record, long rows) throws FaroException {
-        image.checkRunning();
+        image.checkUsable();
         writer.broadcast(record, rows);
         wrote(record);
     }
@@ -127,14 +128,14 @@ public final class HybridStore implements AutoCloseable {
 
     /** Writes an event for every partition, stored once; see {@link Writer#broadcastEvent}. */
     public void broadcastEvent(int kind, ByteBuffer event) throws FaroException {
-        image.checkRunning();
+        image.checkUsable();
         writer.broadcastEvent(kind, event);
         wrote(event);
     }
 
     /** Writes a record for some partitions, stored once; see {@link Writer#multicast(int[], ByteBuffer, long)}. */
     public void multicast(int[] partitions, ByteBuffer record, long rows) throws FaroException {
-        image.checkRunning();
+        image.checkUsable();
         writer.multicast(partitions, record, rows);
         wrote(record);
     }
@@ -146,14 +147,14 @@ public final class HybridStore implements AutoCloseable {
 
     /** Writes an event for some partitions, stored once; see {@link Writer#multicastEvent}. */
     public void multicastEvent(int[] partitions, int kind, ByteBuffer event) throws FaroException {
-        image.checkRunning();
+        image.checkUsable();
         writer.multicastEvent(partitions, kind, event);
         wrote(event);
     }
 
     /** Sets a property of the footer; see {@link Writer#property}. */
     public void property(String key, String value) throws FaroException {
-        image.checkRunning();
+        image.checkUsable();
         writer.property(key, value);
         if (selective != null) {
             selective.property(key, value);
@@ -162,7 +163,7 @@ public final class HybridStore implements AutoCloseable {
 
     /** Ends the current region, so that consumers see its records. */
     public void flush() throws FaroException {
-        image.checkRunning();
+        image.checkUsable();
         writer.flush();
         buffered = 0;
         afterCommit();
@@ -190,7 +191,7 @@ public final class HybridStore implements AutoCloseable {
             spiller.spill();
         }
         memory.reclaim();
-        image.checkRunning();
+        image.checkUsable();
     }
 
     /**
@@ -200,7 +201,7 @@ public final class HybridStore implements AutoCloseable {
      * @throws FaroException as {@link Writer#finish}
      */
     public void finish() throws FaroException {
-        image.checkRunning();
+        image.checkUsable();
         writer.finish();
         finished = true;
         afterCommit();
@@ -215,7 +216,7 @@ public final class HybridStore implements AutoCloseable {
         spiller.stop();
         try {
             spiller.writeAll();
-            image.checkRunning();
+            image.checkUsable();
             full.finish(image);
         } catch (FaroException e) {
             image.fail(e);

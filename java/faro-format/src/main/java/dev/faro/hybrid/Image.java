@@ -49,7 +49,7 @@ final class Image {
     private int regionsEnd;
     private ImagePart open;
     private long changes;
-    private boolean ended;
+    private volatile boolean ended;
     private volatile FaroException failure;
     private volatile long commits;
     private Follower reader;
@@ -254,24 +254,12 @@ final class Image {
 
     /** Refuses the use of a store that has failed or was closed. */
     void checkUsable() throws FaroException {
-        lock.lock();
-        try {
-            if (failure != null) {
-                throw failure.again();
-            }
-            if (ended) {
-                throw FaroException.invalidArgument("an open store", "one that was closed");
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Refuses the calls of a producer after a failure. */
-    void checkRunning() throws FaroException {
         FaroException cause = failure;
         if (cause != null) {
             throw cause.again();
+        }
+        if (ended) {
+            throw FaroException.invalidArgument("an open store", "one that was closed");
         }
     }
 

@@ -126,7 +126,9 @@ class HybridStoreTest {
             Map<Integer, List<String>> found = new HashMap<>();
             String what = mode + " seed " + seed;
             try (Writer writer = Writer.create(plain, options.follow(random.nextBoolean()));
-                    HybridStore store = HybridStore.create(name, options, new HybridOptions(memory, mode))) {
+                    // Regions end as the writer's, and not because a consumer waits.
+                    HybridStore store = HybridStore.create(
+                            name, options, new HybridOptions(memory, mode).delay(Duration.ofDays(1)))) {
                 int first = store.header().firstPartition();
                 int calls = random.nextInt(120);
                 for (int i = 0; i < calls; i++) {
