@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "faro_format"
 ROOMS = [
     *("_error", "_arguments", "_limits", "_fsspec", "_pyarrow", "_bytes", "_codec", "_dictionaries", "_storage"),
     *("storage", "generated", "_block", "_message", "_index", "plan", "_reader", "_follow", "_check", "_writer"),
-    *("_repair", "merge", "key", "arrow"),
+    *("hybrid", "_repair", "merge", "key", "arrow"),
 ]
 """From the bottom up, as docs/architecture.md draws them."""
 

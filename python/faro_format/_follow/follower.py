@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from faro_format._arguments import flag
 from faro_format._block.block import Block
+from faro_format._bytes.header import FileHeader
 from faro_format._error import ErrorCode, FaroError
 from faro_format._follow.walk import Walk
 from faro_format._follow.watch import Watch
@@ -14,9 +15,10 @@ from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._message.messages import FooterMessage
 from faro_format._reader.delivery import PartitionReader
 from faro_format._reader.extents import Sequences
-from faro_format._reader.opening import load_region, open_files
+from faro_format._reader.opening import Files, load_region, open_files
 from faro_format._reader.reader import CACHE, check_cache
 from faro_format._storage.names import Path, paths_to_read
+from faro_format._storage.stored_output import StoredOutput
 
 
 class Follower(PartitionReader):
@@ -45,7 +47,9 @@ class Follower(PartitionReader):
                 ``invalid-argument``.
         """
         limits, verify, cache = check_limits(limits), flag("verify", verify), check_cache(cache)
-        files, header = open_files(paths_to_read(name, data, index, single))
+        self._begin(*open_files(paths_to_read(name, data, index, single)), limits, verify=verify, cache=cache)
+
+    def _begin(self, files: Files, header: FileHeader, limits: Limits, *, verify: bool, cache: int) -> None:
         try:
             self._walk = Walk(files, header, limits, verify=verify)
         except BaseException:
@@ -54,6 +58,13 @@ class Follower(PartitionReader):
         super().__init__(files, header, limits, verify)
         self._cache = RegionCache(cache)
         self._polling = False
+
+    @classmethod
+    def _of_stored(cls, output: StoredOutput) -> Follower:
+        """Follow files of this library that grow."""
+        follower = object.__new__(cls)
+        follower._begin(*open_files(output), DEFAULT_LIMITS, verify=True, cache=CACHE)
+        return follower
 
     def poll(self) -> bool:
         """Look for regions committed since the last time.

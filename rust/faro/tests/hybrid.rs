@@ -27,7 +27,7 @@ enum Step {
     Reopen(u32),
 }
 
-const PARTITIONS: u32 = 3;
+const PARTITIONS: u32 = 8;
 
 fn step() -> impl Strategy<Value = Step> {
     let partition = 0..PARTITIONS;
@@ -71,7 +71,7 @@ proptest! {
         mode in mode(),
         bytes in prop_oneof![Just(0), 1..1_500u64, Just(1 << 20)],
         codec in prop_oneof![Just(Codec::None), Just(Codec::Lz4)],
-        rotation in 0..PARTITIONS,
+        rotation in prop_oneof![Just(0), 0..PARTITIONS],
         ordered in any::<bool>(),
     ) {
         let place = Place::new();
@@ -98,7 +98,7 @@ proptest! {
                 }
                 Step::Event(partition, length) => put(&mut writer, &mut store, To::One(7 + partition), 70, length),
                 Step::Broadcast(length) => put(&mut writer, &mut store, To::All, 0, length),
-                Step::Multicast(length) => put(&mut writer, &mut store, To::These(&[7, 9]), 0, length),
+                Step::Multicast(length) => put(&mut writer, &mut store, To::These(&[7, 12]), 0, length),
                 Step::Flush => {
                     writer.flush().unwrap();
                     store.flush().unwrap();

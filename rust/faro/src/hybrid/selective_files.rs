@@ -85,7 +85,11 @@ impl SelectiveFiles {
         let mut rests = Vec::new();
         let first = self.options.first_partition;
         let number = region.sequence() as usize;
-        for slot in region.slots() {
+        // In the order that a region writer wants; a sparse region has another.
+        let turn = first + self.options.rotation;
+        let mut slots: Vec<_> = region.slots().collect();
+        slots.sort_by_key(|slot| (slot.partition < turn, slot.partition));
+        for slot in slots {
             let progress = image.with(|state, _| state.progress((slot.partition - first) as usize));
             let from = wanted(progress.as_ref(), number, false);
             if let Some(start) = rest(image, slot.extent.offset, slot.extent.end(), from)? {

@@ -53,7 +53,7 @@ public final class HybridStore implements AutoCloseable {
         this.delayNanos = options.delay.toNanos();
         this.full = mode == HybridMode.FULL ? new FullFiles(name) : null;
         WriterOptions own = given.copy();
-        this.selective = mode == HybridMode.FULL ? null : new SelectiveFiles(name, own);
+        this.selective = mode == HybridMode.FULL ? null : new SelectiveFiles(name, own, own.rotation());
         SpillFiles files = mode == HybridMode.FULL ? full : selective;
         this.image = new Image(memory, name, mode == HybridMode.SELECTIVE, files::data, files::index,
                 options.reader);

@@ -29,6 +29,8 @@ import java.util.TreeMap;
 final class SelectiveFiles implements SpillFiles {
     private final OutputName name;
     private final WriterOptions options;
+    /** The first partition in slot order, relative to the first partition of the file. */
+    private final int rotation;
     private final ReadFile readData;
     private final ReadFile readIndex;
     private final ByteBuffer header = ByteBuffer.allocate(BlockHeader.SIZE).order(ByteOrder.LITTLE_ENDIAN);
@@ -42,9 +44,10 @@ final class SelectiveFiles implements SpillFiles {
     private long end = FileHeader.SIZE;
 
     /** @param options the caller's, with the file_id of the image */
-    SelectiveFiles(OutputName name, WriterOptions options) {
+    SelectiveFiles(OutputName name, WriterOptions options, int rotation) {
         this.name = name;
         this.options = options;
+        this.rotation = rotation;
         this.readData = new ReadFile(name.file(FileRole.DATA));
         this.readIndex = new ReadFile(name.file(FileRole.INDEX));
     }
@@ -89,7 +92,7 @@ final class SelectiveFiles implements SpillFiles {
 
     private List<Rest> rests(Image image, Region index, int firstPartition) throws FaroException {
         List<Rest> rests = new ArrayList<>();
-        for (int slot = 0; slot < index.slots(); slot++) {
+        for (int slot : inSlotOrder(index, firstPartition + rotation)) {
             Progress progress = image.progress(index.partitionOf(slot) - firstPartition);
             long from = wanted(progress, index.sequence(), false);
             add(rests, image, slot, -1, index.start(slot), index.start(slot + 1), from);
@@ -104,6 +107,20 @@ final class SelectiveFiles implements SpillFiles {
             add(rests, image, -1, shared, index.sharedStart(shared), index.sharedEnd(shared), from);
         }
         return rests;
+    }
+
+    /** The slots of a region in the order that a region writer wants; those of a sparse region have another. */
+    private static int[] inSlotOrder(Region index, int turn) {
+        int[] slots = new int[index.slots()];
+        int next = 0;
+        for (boolean before : new boolean[] {false, true}) {
+            for (int slot = 0; slot < slots.length; slot++) {
+                if (index.partitionOf(slot) < turn == before) {
+                    slots[next++] = slot;
+                }
+            }
+        }
+        return slots;
     }
 
     /** The sequence from which a partition still needs blocks of a region. */

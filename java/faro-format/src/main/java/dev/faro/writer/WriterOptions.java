@@ -321,6 +321,11 @@ public final class WriterOptions {
         return named;
     }
 
+    /** The option rotation; for other packages of this library. */
+    public int rotation() {
+        return (int) rotation;
+    }
+
     /** Refuses the options that a hybrid store cannot have (HYB-2). */
     void checkHybrid() throws FaroException {
         require(layout != Layout.SINGLE, "layout", "a pair, in a hybrid store", layout);
