@@ -241,6 +241,10 @@ def _merge(execution: Execution) -> None:
     execution.check_levels(files)
 
 
+def _hybrid(execution: Execution) -> None:
+    _made(execution, "hybrid", {"path": str(execution.folder / NAME)})
+
+
 def _fragment(execution: Execution) -> None:
     files = {role: str(path) for role, path in execution.case.files().items()}
     _made(execution, execution.case.op, {**files, "path": str(_place("fragment", execution.folder))})
@@ -280,6 +284,7 @@ _RUN: dict[str, Callable[[Execution], None]] = {
     "write": _write,
     "repair": _repair,
     "follow": _follow,
+    "hybrid": _hybrid,
     "fragment": _fragment,
     "region_fragments": _fragment,
     "merge": _merge,

@@ -15,7 +15,8 @@ Json = Any
 Kind = Literal["ok", "error", "unsupported", "crash", "timeout", "garbage"]
 
 OPERATIONS = (
-    "hello", "read", "write", "check", "repair", "recover", "clean", "follow", "fragment", "region_fragments",
+    "hello", "read", "write", "check", "repair", "recover", "clean", "follow", "hybrid", "fragment",
+    "region_fragments",
     "fragments", "merge", "provenance", "read_merged", "file_id", "plan_pushes", "stop",
 )  # fmt: skip
 _PARTITION_MEMBERS = {"blocks", "kinds", "plain_bytes", "records", "stored_bytes", "sha256"}

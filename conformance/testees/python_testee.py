@@ -24,6 +24,7 @@ from faro_format import (
 )
 from faro_format._block.framing import check_framing
 from faro_format._error import invalid
+from python_hybrid import hybrid
 from python_merging import OPERATIONS, header_of, limits
 from python_payloads import payload, records_of_many
 from python_storage import LocalStorage, chosen_storage, files
@@ -32,7 +33,7 @@ Json = dict[str, Any]
 
 NO_PARTITION = 0xFFFFFFFF
 STORAGE = chosen_storage()
-OWN = ("hello", "read", "write", "check", "repair", "recover", "clean", "follow", "stop")
+OWN = ("hello", "read", "write", "check", "repair", "recover", "clean", "follow", "hybrid", "stop")
 
 
 class UnsupportedError(Exception):
@@ -382,6 +383,7 @@ class Testee:
             "recover": self.recover,
             "clean": self.clean,
             "follow": self.follow,
+            "hybrid": lambda given: hybrid(given, options),
             **OPERATIONS,
             "stop": lambda _: {},
         }

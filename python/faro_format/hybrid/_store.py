@@ -220,7 +220,7 @@ class HybridStore:
     # The end.
 
     def release(self) -> None:
-        """Give everything up: the memory, and the files, also those that were finished. Consumers fail."""
+        """Give everything up: the memory, and the files, also those that were finished (HYB-8). Consumers fail."""
         self._end(removes=True)
 
     def close(self) -> None:

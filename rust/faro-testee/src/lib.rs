@@ -2,6 +2,7 @@
 //! answer a line on standard output. Programs choose the storage of outputs.
 
 mod fed;
+mod hybrid;
 mod memory;
 mod merge;
 mod output;

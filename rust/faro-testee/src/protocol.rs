@@ -280,6 +280,27 @@ pub(crate) struct Options {
     pub dictionaries: Option<bool>,
 }
 
+/// The request `hybrid`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Hybrid {
+    /// The NAME of the first store.
+    pub path: PathBuf,
+    /// The size of their memory in bytes.
+    pub memory: u64,
+    pub stores: Vec<HybridFields>,
+    /// Each has the index of its store besides its own fields.
+    pub calls: Vec<serde_json::Map<String, Value>>,
+}
+
+/// A store of the request `hybrid`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HybridFields {
+    pub mode: String,
+    pub options: Options,
+}
+
 /// A call of a writer.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "call", rename_all = "snake_case", deny_unknown_fields)]

@@ -211,7 +211,7 @@ pub(crate) fn watch(watch: &mut Watch, follower: &Follower) -> faro::Result<Valu
     Ok(json!({ "blocks": blocks, "sha256": to_hex(&hash.finalize()) }))
 }
 
-fn add_block(hash: &mut Sha256, block: &Block) {
+pub(crate) fn add_block(hash: &mut Sha256, block: &Block) {
     hash.update([block.kind()]);
     hash.update(block.header.plain_size.to_le_bytes());
     hash.update(&block.payload);

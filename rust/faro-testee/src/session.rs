@@ -2,7 +2,7 @@
 
 use crate::protocol::{Answer, Check, Clean, Failure, Follow, Recover, Repair, fields, invalid_argument};
 use crate::storage::Storage;
-use crate::{merge, read, write};
+use crate::{hybrid, merge, read, write};
 use faro::{
     CheckLevel, CheckReport, CleanOptions, Follower, ReaderOptions, RebuildOptions, RecoverOptions, RepairReport,
     SharedPolicy, Watch,
@@ -41,6 +41,7 @@ impl Session {
             "recover" => recover(fields(rest)?),
             "clean" => clean(fields(rest)?),
             "follow" => self.follow(fields(rest)?),
+            "hybrid" => hybrid::hybrid(fields(rest)?),
             "fragment" => merge::fragment(fields(rest)?),
             "region_fragments" => merge::region_fragments(fields(rest)?),
             "fragments" => merge::fragments(fields(rest)?),
@@ -111,7 +112,7 @@ fn hello(request: &Map<String, Value>) -> Answer {
             "spec": "1.0-draft",
             "protocol": 1,
             "features": ["lz4", "zstd", "selective", "arrow", "dictionaries", "by-partition", "direct-lookup"],
-            "operations": ["hello", "read", "write", "check", "repair", "recover", "clean", "follow", "fragment",
+            "operations": ["hello", "read", "write", "check", "repair", "recover", "clean", "follow", "hybrid", "fragment",
                 "region_fragments", "fragments", "merge", "provenance", "read_merged", "file_id", "plan_pushes", "stop"],
         })),
         other => Err(Failure::Unsupported(format!("protocol {other:?}"))),

@@ -46,7 +46,7 @@ pub(crate) fn word<T: Copy>(name: &str, word: &str, known: &[(&str, T)]) -> Resu
         .ok_or_else(|| Failure::Unsupported(format!("the {name} {word:?}")))
 }
 
-fn options(from: Options) -> Result<WriterOptions, Failure> {
+pub(crate) fn options(from: Options) -> Result<WriterOptions, Failure> {
     let count = from
         .partition_count
         .ok_or_else(|| Failure::Unsupported("no partition_count".into()))?;
@@ -109,7 +109,7 @@ fn set<T: TryFrom<i64>>(option: &mut T, name: &str, value: Option<i64>) -> Resul
     Ok(())
 }
 
-fn partitions(list: &[i64]) -> Result<Vec<u32>, Failure> {
+pub(crate) fn partitions(list: &[i64]) -> Result<Vec<u32>, Failure> {
     list.iter().map(|partition| number("a partition", *partition)).collect()
 }
 
@@ -136,7 +136,8 @@ fn make(output: &mut NewOutput, call: &Call, dictionaries: &mut Vec<u16>) -> Res
             length,
             content,
         } => {
-            many(writer, *count, *seed, *partitions, *length, *content)?;
+            let write = |partition, record: &[u8]| writer.write(partition, record);
+            many(write, *count, *seed, *partitions, *length, *content)?;
         }
         Call::Flush {} => writer.flush()?,
         Call::SkipTo { partition, sequence } => {
@@ -162,8 +163,9 @@ fn put(writer: &mut Writer, to: To<'_>, kind: i64, payload: &Payload) -> Result<
     Ok(writer.put(to, number("a kind", kind)?, &bytes(payload)?, 1)?)
 }
 
-fn many(
-    writer: &mut Writer,
+/// The data records of the call `many`, one after another.
+pub(crate) fn many(
+    mut write: impl FnMut(u32, &[u8]) -> faro::Result<()>,
     count: u64,
     seed: u64,
     partitions: [u32; 2],
@@ -183,7 +185,7 @@ fn many(
         // The remainders fit, since the spans are 32-bit numbers.
         let partition = partitions[0] + (generator.next() % partition_span) as u32;
         let length = length[0] + (generator.next() % length_span) as u32;
-        writer.write(partition, &content.bytes(generator.next(), length as usize))?;
+        write(partition, &content.bytes(generator.next(), length as usize))?;
     }
     Ok(())
 }

@@ -45,17 +45,26 @@ fn step() -> impl Strategy<Value = Step> {
 type Seen = (bool, u32, u8, Vec<u8>);
 
 fn seen(block: &Block) -> Seen {
-    (block.partition.is_none(), block.header.sequence, block.kind(), block.payload.to_vec())
+    (
+        block.partition.is_none(),
+        block.header.sequence,
+        block.kind(),
+        block.payload.to_vec(),
+    )
 }
 
 fn take(consumer: &mut HybridConsumer, most: usize, found: &mut Vec<Seen>) {
-    for block in std::iter::from_fn(|| consumer.next()).take(most) {
+    for block in std::iter::from_fn(|| consumer.next_block()).take(most) {
         found.push(seen(&block.unwrap()));
     }
 }
 
 fn read(reader: &Reader, partition: u32) -> Vec<Seen> {
-    reader.partition(partition).unwrap().map(|block| seen(&block.unwrap())).collect()
+    reader
+        .partition(partition)
+        .unwrap()
+        .map(|block| seen(&block.unwrap()))
+        .collect()
 }
 
 fn mode() -> impl Strategy<Value = HybridMode> {
@@ -180,7 +189,10 @@ fn options_that_a_store_cannot_have_are_refused() {
     for writing in refused {
         assert_eq!(create(&place.name(), writing), ErrorCode::InvalidArgument);
     }
-    assert_eq!(create(&place.name().with_extension("faro"), plain()), ErrorCode::InvalidArgument);
+    assert_eq!(
+        create(&place.name().with_extension("faro"), plain()),
+        ErrorCode::InvalidArgument
+    );
 }
 
 #[test]
@@ -190,8 +202,14 @@ fn a_partition_of_a_selective_store_is_opened_once() {
     drop(store.open(1, None).unwrap());
     assert_eq!(code(store.open(1, None).map(|_| ())), ErrorCode::InvalidArgument);
     assert_eq!(code(store.open(3, None).map(|_| ())), ErrorCode::InvalidArgument);
-    let later = HybridPosition { region: 1, ..HybridPosition::default() };
-    assert_eq!(code(store.open_at(2, later, None).map(|_| ())), ErrorCode::InvalidArgument);
+    let later = HybridPosition {
+        region: 1,
+        ..HybridPosition::default()
+    };
+    assert_eq!(
+        code(store.open_at(2, later, None).map(|_| ())),
+        ErrorCode::InvalidArgument
+    );
 }
 
 #[test]
@@ -206,7 +224,10 @@ fn a_store_that_is_not_finished_leaves_nothing_and_its_consumers_fail() {
         let mut consumer = store.open(0, None).unwrap();
         drop(store);
         assert!(files.paths().iter().all(|(_, path)| !path.exists()));
-        assert_eq!(consumer.next().unwrap().unwrap_err().code, ErrorCode::InvalidArgument);
+        assert_eq!(
+            consumer.next_block().unwrap().unwrap_err().code,
+            ErrorCode::InvalidArgument
+        );
     }
 }
 
@@ -234,11 +255,11 @@ fn a_failed_spill_is_told_to_everyone() {
         let mut store = HybridStore::create(name, WriterOptions::new(2), options).unwrap();
         let (wakes, woken) = waker();
         let mut consumer = store.open(0, Some(wakes)).unwrap();
-        assert!(consumer.next().is_none());
+        assert!(consumer.next_block().is_none());
         store.write(0, &[1; 100]).unwrap();
         assert_eq!(code(store.flush()), ErrorCode::Io);
         assert!(woken.try_recv().is_ok());
-        assert_eq!(consumer.next().unwrap().unwrap_err().code, ErrorCode::Io);
+        assert_eq!(consumer.next_block().unwrap().unwrap_err().code, ErrorCode::Io);
         assert_eq!(code(store.write(0, &[1; 100])), ErrorCode::Io);
         assert_eq!(code(store.finish()), ErrorCode::Io);
         assert_eq!(memory.used(), 0);
@@ -254,12 +275,12 @@ fn a_waiting_consumer_ends_the_region() {
     let mut consumer = store.open(0, Some(wakes)).unwrap();
     store.write(0, &[1; 40_000]).unwrap();
     assert_eq!(store.figures().regions, 0);
-    assert!(consumer.next().is_none());
+    assert!(consumer.next_block().is_none());
     store.write(0, &[1]).unwrap();
     assert_eq!(store.figures().regions, 1);
     assert_eq!(woken.try_iter().count(), 1);
-    assert!(consumer.next().is_some());
-    while consumer.next().is_some() {}
+    assert!(consumer.next_block().is_some());
+    while consumer.next_block().is_some() {}
     store.write(0, &[1; 1_000]).unwrap();
     assert_eq!(store.figures().regions, 1);
 }
@@ -361,7 +382,7 @@ fn threads_read_what_is_written() {
 fn numbers(mut consumer: HybridConsumer, woken: &Receiver<()>) -> Vec<u32> {
     let mut numbers = Vec::new();
     loop {
-        while let Some(block) = consumer.next() {
+        while let Some(block) = consumer.next_block() {
             for record in block.unwrap().record_slices().unwrap() {
                 numbers.push(u32::from_le_bytes(record[..4].try_into().unwrap()));
             }

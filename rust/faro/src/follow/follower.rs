@@ -8,8 +8,8 @@ use crate::index::RegionIndex;
 use crate::message::{DictionaryEntry, Footer};
 use crate::reader::trace::{Span, fault};
 use crate::reader::{
-    Blocks, ByPartition, ByteRange, Ending, OpenFiles, OpenOutput, PartitionReader, ReaderFigures, ReaderOptions, Records,
-    byte_map, open_files, open_stored,
+    Blocks, ByPartition, ByteRange, Ending, OpenFiles, OpenOutput, PartitionReader, ReaderFigures, ReaderOptions,
+    Records, byte_map, open_files, open_stored,
 };
 use crate::storage::{Files, StoredOutput};
 use std::ops::Range;

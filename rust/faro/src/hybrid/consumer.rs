@@ -56,7 +56,7 @@ impl HybridConsumer {
     ///
     /// # Errors
     /// The fault of a block, or the failure of the store; again at each further call.
-    pub fn next(&mut self) -> Option<Result<Block>> {
+    pub fn next_block(&mut self) -> Option<Result<Block>> {
         if let Some(failure) = &self.failure {
             return Some(Err(failure.clone()));
         }

@@ -34,7 +34,11 @@ impl FullFiles {
             self.data = Some(OutputFile::create(self.paths.0.clone(), FileRole::Data, self.replaces)?);
         }
         if self.index.is_none() {
-            self.index = Some(OutputFile::create(self.paths.1.clone(), FileRole::Index, self.replaces)?);
+            self.index = Some(OutputFile::create(
+                self.paths.1.clone(),
+                FileRole::Index,
+                self.replaces,
+            )?);
         }
         match (&mut self.data, &mut self.index) {
             (Some(data), Some(index)) => Ok((data, index)),
@@ -46,7 +50,8 @@ impl FullFiles {
     pub(super) fn write(&mut self, image: &Image, number: usize) -> Result<()> {
         let (header, beginning, blocks, message, bytes) = image.with(|state, _| {
             let region = &state.regions[number];
-            let chunks = |part: Option<&super::part::Part>| part.and_then(|part| part.chunks.clone()).unwrap_or_default();
+            let chunks =
+                |part: Option<&super::part::Part>| part.and_then(|part| part.chunks.clone()).unwrap_or_default();
             let blocks = chunks(state.data.get(region.data));
             let message = chunks(state.index.get(region.index));
             (state.header(), state.beginning(), blocks, message, region.bytes)

@@ -33,12 +33,20 @@ pub(super) struct Image {
 
 impl fmt::Debug for Image {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Image").field("number", &self.number).finish_non_exhaustive()
+        f.debug_struct("Image")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
     }
 }
 
 impl Image {
-    pub(super) fn new(memory: HybridMemory, selective: bool, data: PathBuf, index: PathBuf, options: ReaderOptions) -> Self {
+    pub(super) fn new(
+        memory: HybridMemory,
+        selective: bool,
+        data: PathBuf,
+        index: PathBuf,
+        options: ReaderOptions,
+    ) -> Self {
         let number = memory.add(ImageState::new(selective));
         Image {
             data: Arc::new(ImageFile::new(&memory, number, Which::Data, data)),
@@ -128,7 +136,7 @@ impl Image {
         }
     }
 
-    /// The reader of the committed regions, behind its lock; none before the first.
+    /// The reader of the committed regions, locked; none before the first.
     pub(super) fn reader(&self) -> Result<MutexGuard<'_, Option<Follower>>> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         if reader.is_none() && self.with(|state, _| state.index.size > 0 && state.data.size > 0) {

@@ -96,7 +96,9 @@ impl StoredFile for SharedFile {
                 file.from_file.fetch_add(count as u64, Ordering::Relaxed);
                 Ok(count)
             }
-            Found::Gone => Err(io::Error::other(format!("the bytes at {offset} were delivered, and are not kept"))),
+            Found::Gone => Err(io::Error::other(format!(
+                "the bytes at {offset} were delivered, and are not kept"
+            ))),
         }
     }
 

@@ -117,7 +117,9 @@ pub(super) struct ImageState {
 
 impl fmt::Debug for ImageState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ImageState").field("regions", &self.regions.len()).finish_non_exhaustive()
+        f.debug_struct("ImageState")
+            .field("regions", &self.regions.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -358,7 +360,14 @@ impl ImageState {
     }
 
     /// Takes note of where a region was written.
-    pub(super) fn wrote(&mut self, number: usize, data: Location, index: Option<Location>, bytes: u64, counts: &mut Counts) {
+    pub(super) fn wrote(
+        &mut self,
+        number: usize,
+        data: Location,
+        index: Option<Location>,
+        bytes: u64,
+        counts: &mut Counts,
+    ) {
         self.written += bytes;
         let region = &mut self.regions[number];
         (region.writing, region.written) = (false, true);

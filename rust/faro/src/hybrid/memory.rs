@@ -43,7 +43,10 @@ impl Ledger {
     /// # Panics
     /// If the store was removed: its owner has a number only until then.
     pub(super) fn image(&mut self, number: u64) -> (&mut ImageState, &mut Counts) {
-        #[allow(clippy::expect_used, reason = "a store is removed when no object with its number is left")]
+        #[allow(
+            clippy::expect_used,
+            reason = "a store is removed when no object with its number is left"
+        )]
         let image = self.images.get_mut(&number).expect("a store that exists");
         (image, &mut self.counts)
     }
@@ -163,6 +166,9 @@ impl HybridMemory {
 
 impl fmt::Debug for HybridMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HybridMemory").field("bytes", &self.bytes()).field("used", &self.used()).finish()
+        f.debug_struct("HybridMemory")
+            .field("bytes", &self.bytes())
+            .field("used", &self.used())
+            .finish()
     }
 }

@@ -109,7 +109,12 @@ impl SelectiveFiles {
                 None => all.map(from).min(),
                 Some(members) => members.iter().copied().map(from).min(),
             };
-            if let Some(start) = rest(image, shared.extent.offset, shared.extent.end(), from.unwrap_or(u64::MAX))? {
+            if let Some(start) = rest(
+                image,
+                shared.extent.offset,
+                shared.extent.end(),
+                from.unwrap_or(u64::MAX),
+            )? {
                 rests.push(Rest {
                     owner: ExtentOwner::Shared(members),
                     start,
@@ -173,7 +178,12 @@ impl SelectiveFiles {
             writer.property(key, value)?;
         }
         let summary = writer.finish()?;
-        self.finished = summary.files.paths().into_iter().map(|(_, path)| path.to_path_buf()).collect();
+        self.finished = summary
+            .files
+            .paths()
+            .into_iter()
+            .map(|(_, path)| path.to_path_buf())
+            .collect();
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The files of a store.
 pub(super) enum SpillFiles {
-    Full(FullFiles),
+    Full(Box<FullFiles>),
     Selective(Box<SelectiveFiles>),
 }
 

@@ -42,11 +42,11 @@ const WRITE: u64 = 4 << 20;
 /// let mut consumer = store.open(2, None)?;
 /// store.write(2, b"a record")?;
 /// store.flush()?;
-/// while let Some(block) = consumer.next() {
+/// while let Some(block) = consumer.next_block() {
 ///     println!("{} bytes", block?.payload.len());
 /// }
 /// store.finish()?;
-/// assert!(consumer.next().is_none() && consumer.is_finished());
+/// assert!(consumer.next_block().is_none() && consumer.is_finished());
 /// // Memory was enough: there are no files.
 /// assert_eq!(store.figures().written, 0);
 /// # Ok(()) }
@@ -75,7 +75,10 @@ impl HybridStore {
     pub fn create(name: impl AsRef<Path>, writing: WriterOptions, options: HybridOptions) -> Result<Self> {
         check(&writing)?;
         let Files::Paired { data, index } = Files::to_write(&name, Some(Layout::Paired))? else {
-            return Err(Error::argument("the NAME of a pair", name.as_ref().display().to_string()));
+            return Err(Error::argument(
+                "the NAME of a pair",
+                name.as_ref().display().to_string(),
+            ));
         };
         let (stem, _) = Files::split(name.as_ref())?;
         let selective = options.mode == HybridMode::Selective;
@@ -85,7 +88,7 @@ impl HybridStore {
         let image = Arc::new(image);
         image.with(|state, _| state.begin(own.partition_count));
         let files = match options.mode {
-            HybridMode::Full => SpillFiles::Full(FullFiles::new(data.clone(), index.clone(), own.overwrite)),
+            HybridMode::Full => SpillFiles::Full(Box::new(FullFiles::new(data.clone(), index.clone(), own.overwrite))),
             HybridMode::Selective => {
                 let mut kept = own.clone().follow(true).statistics(false).layout(Layout::Paired);
                 (kept.selective, kept.double_buffer, kept.executor) = (true, false, None);
@@ -247,12 +250,21 @@ impl HybridStore {
             return Err(Error::argument("a partition of the file", partition.to_string()));
         }
         if self.mode == HybridMode::Selective && from != HybridPosition::default() {
-            return Err(Error::argument("the beginning, in a selective store", format!("{from:?}")));
+            return Err(Error::argument(
+                "the beginning, in a selective store",
+                format!("{from:?}"),
+            ));
         }
         let at = partition - self.header.first_partition;
         let progress = self.image.with(|state, _| state.enter(at, partition))?;
         let available: Option<Available> = available;
-        Ok(HybridConsumer::new(Arc::clone(&self.image), partition, from, progress, available))
+        Ok(HybridConsumer::new(
+            Arc::clone(&self.image),
+            partition,
+            from,
+            progress,
+            available,
+        ))
     }
 
     /// What the store has done so far.
@@ -260,7 +272,7 @@ impl HybridStore {
         self.image.figures()
     }
 
-    /// Gives everything up: the memory, and the files, also those that were finished. Consumers fail.
+    /// Gives everything up: the memory, and the files, also those that were finished (HYB-8). Consumers fail.
     pub fn release(mut self) {
         self.end(true);
     }
@@ -295,7 +307,9 @@ impl HybridStore {
 
     /// Whether the files are complete; those of a selective store are finished here.
     fn ends_files(&self) -> bool {
-        let (failed, complete) = self.image.with(|state, _| (state.failure.is_some(), state.is_complete()));
+        let (failed, complete) = self
+            .image
+            .with(|state, _| (state.failure.is_some(), state.is_complete()));
         match &mut *self.spiller.files() {
             SpillFiles::Full(_) => !failed,
             // If it cannot be finished, nothing is lost: no consumer waits for it.
@@ -320,7 +334,10 @@ fn check(options: &WriterOptions) -> Result<()> {
         (options.selective, "selective: no, since the mode decides"),
     ];
     match refused.into_iter().find(|(refused, _)| *refused) {
-        Some((_, expected)) => Err(Error::argument(format!("option {expected}, in a hybrid store"), "another value")),
+        Some((_, expected)) => Err(Error::argument(
+            format!("option {expected}, in a hybrid store"),
+            "another value",
+        )),
         None => Ok(()),
     }
 }
@@ -335,7 +352,9 @@ struct ImageDestination {
 
 impl std::fmt::Debug for Spiller {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Spiller").field("image", &self.image).finish_non_exhaustive()
+        f.debug_struct("Spiller")
+            .field("image", &self.image)
+            .finish_non_exhaustive()
     }
 }
 

@@ -37,8 +37,8 @@ pub(crate) use extent_plan::ExtentPlan;
 pub(crate) use extents::Extents;
 pub use figures::ReaderFigures;
 pub(crate) use open::{
-    FoundFooter, OpenFiles, SCHEMA_OFFSET, check_data_size, check_kind, open_files, open_stored, parse_footer, parse_schema,
-    read_header,
+    FoundFooter, OpenFiles, SCHEMA_OFFSET, check_data_size, check_kind, open_files, open_stored, parse_footer,
+    parse_schema, read_header,
 };
 pub(crate) use open_extent::OpenExtent;
 pub(crate) use open_output::{OpenOutput, Opened};

@@ -61,6 +61,8 @@ class ApiPageTest {
             Map.entry("BlockCursor", Set.of("block")),
             Map.entry("PartitionReader", Set.of("output")),
             Map.entry("RegionCache", Set.of("store")),
+            Map.entry("Follower", Set.of("of")),
+            Map.entry("Writer", Set.of("ofImage")),
             Map.entry("Reader", Set.of("of", "output")));
 
     /** The names in the column for Java. */

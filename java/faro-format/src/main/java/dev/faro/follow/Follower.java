@@ -7,7 +7,6 @@ import dev.faro.internal.reader.OutputReader;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.PartitionReader;
 import dev.faro.reader.ReaderOptions;
-import dev.faro.storage.StoredOutput;
 import java.nio.file.Path;
 import java.util.Objects;
 
@@ -72,12 +71,13 @@ public final class Follower extends PartitionReader {
     }
 
     /**
-     * Opens an output whose files grow in a storage of this library; for its other packages, not for callers.
+     * Follows files that grow in a storage of this library; for its other packages, not for callers.
      *
      * @throws FaroException as {@link #open}
      */
-    public static Follower openStored(StoredOutput output, ReaderOptions options) throws FaroException {
-        return open(() -> FileSet.openStored(output), options);
+    @SuppressWarnings("exports")
+    public static Follower of(FileSet files, ReaderOptions options) throws FaroException {
+        return open(() -> files, options);
     }
 
     private static Follower open(OutputReader.Opener<FileSet> files, ReaderOptions options) throws FaroException {
@@ -122,7 +122,13 @@ public final class Follower extends PartitionReader {
         return watchOf(partition, 0);
     }
 
-    /** The same from a later region on, which was polled; for other packages of this library, not for callers. */
+    /**
+     * Reads the blocks of a partition from a later region on; see {@link #watch(int)}. As every reading that begins there,
+     * it accepts any first sequence.
+     *
+     * @param firstRegion the number of a region that was polled, or the number of regions
+     * @throws FaroException {@code invalid-argument} if the file does not have the partition or the region
+     */
     public BlockCursor watch(int partition, int firstRegion) throws FaroException {
         return watchOf(partition, firstRegion);
     }

@@ -76,9 +76,6 @@ public final class HybridConsumer implements Closeable {
     private boolean moves(Follower reader) throws FaroException {
         boolean ended = reader.poll();
         if (watch == null) {
-            if (start.region() > reader.regionCount()) {
-                throw FaroException.invalidArgument("a region of the store", start.region());
-            }
             watch = reader.watch(partition, start.region());
         }
         if (takes()) {

@@ -59,7 +59,7 @@ public final class HybridStore implements AutoCloseable {
                 options.reader);
         ImageDestination destination = new ImageDestination(
                 image, name.file(FileRole.DATA), name.file(FileRole.INDEX), this::endFiles);
-        this.writer = Writer.createHybrid(destination, given);
+        this.writer = Writer.ofImage(name, destination, given);
         if (full != null) {
             full.replaces(destination.replaces());
         }
@@ -81,11 +81,7 @@ public final class HybridStore implements AutoCloseable {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(writing, "writing");
         Objects.requireNonNull(options, "options");
-        OutputName output = OutputName.of(name);
-        if (output.ending() == OutputName.Ending.SINGLE) {
-            throw FaroException.invalidArgument("the NAME of a pair of files", name.getFileName());
-        }
-        return new HybridStore(output, writing, new HybridOptions(options));
+        return new HybridStore(OutputName.of(name), writing, new HybridOptions(options));
     }
 
     /** The header of the output's index file. That of the files of a selective store has a feature more. */
@@ -262,7 +258,7 @@ public final class HybridStore implements AutoCloseable {
         return image.figures();
     }
 
-    /** Gives everything up: the memory, and the files, also those that were finished. Consumers fail. */
+    /** Gives everything up: the memory, and the files, also those that were finished (HYB-8). Consumers fail. */
     public void release() {
         end(true);
     }

@@ -4,6 +4,7 @@ import dev.faro.FaroException;
 import dev.faro.FileHeader;
 import dev.faro.FileRole;
 import dev.faro.follow.Follower;
+import dev.faro.internal.reader.FileSet;
 import dev.faro.internal.storage.OutputName;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.storage.StoredOutput;
@@ -240,7 +241,7 @@ final class Image {
             lock.unlock();
         }
         // What is read is in memory.
-        Follower opened = Follower.openStored(StoredOutput.paired(data, index), options);
+        Follower opened = Follower.of(FileSet.openStored(StoredOutput.paired(data, index)), options);
         lock.lock();
         try {
             if (reader == null) {

@@ -113,9 +113,7 @@ public abstract class PartitionReader implements Closeable {
     public final BlockCursor partition(int partition, int firstRegion) throws FaroException {
         output.checkPartition(partition);
         Directory directory = output.directory();
-        if (firstRegion < 0 || firstRegion > directory.size()) {
-            throw FaroException.invalidArgument("a region number from 0 to " + directory.size(), firstRegion);
-        }
+        checkRegion(directory, firstRegion);
         DirectLookup direct = output.directLookup();
         if (direct == null) {
             return cursor(directory, partition, partition + 1, firstRegion);
@@ -153,7 +151,14 @@ public abstract class PartitionReader implements Closeable {
     /** Reads a partition of a growing output as its regions come; for other packages of this library. */
     protected final BlockCursor watchOf(int partition, int firstRegion) throws FaroException {
         output.checkPartition(partition);
+        checkRegion(output.directory(), firstRegion);
         return BlockCursor.watch(output, partition, firstRegion);
+    }
+
+    private static void checkRegion(Directory directory, int firstRegion) throws FaroException {
+        if (firstRegion < 0 || firstRegion > directory.size()) {
+            throw FaroException.invalidArgument("a region number from 0 to " + directory.size(), firstRegion);
+        }
     }
 
     private BlockCursor cursor(Directory directory, int from, int to, int firstRegion) {

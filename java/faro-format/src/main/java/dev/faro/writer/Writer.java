@@ -114,12 +114,15 @@ public final class Writer implements AutoCloseable {
     }
 
     /**
-     * Begins the image of a hybrid store (HYB-1); for other packages of this library. Callers use
-     * {@link dev.faro.hybrid.HybridStore#create}.
+     * Begins the image of a hybrid store (HYB-1); for other packages of this library, not for callers.
      *
      * @throws FaroException {@code invalid-argument} also for the options of HYB-2
      */
-    public static Writer createHybrid(Destination destination, WriterOptions options) throws FaroException {
+    @SuppressWarnings("exports")
+    public static Writer ofImage(OutputName name, Destination destination, WriterOptions options) throws FaroException {
+        if (name.ending() == OutputName.Ending.SINGLE) {
+            throw FaroException.invalidArgument("the NAME of a pair of files", name.path().getFileName());
+        }
         options.checkHybrid();
         return createIn(destination, options.copy().layout(Layout.PAIRED).follow(false));
     }

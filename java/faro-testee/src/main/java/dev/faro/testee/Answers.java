@@ -24,7 +24,7 @@ final class Answers {
         answer.putArray("features").add("lz4").add("zstd").add("selective").add("arrow").add("dictionaries")
                 .add("by-partition").add("direct-lookup");
         answer.putArray("operations").add("hello").add("read").add("write").add("check").add("repair").add("recover")
-                .add("clean").add("follow").add("fragment").add("region_fragments").add("fragments").add("merge").add("provenance")
+                .add("clean").add("follow").add("hybrid").add("fragment").add("region_fragments").add("fragments").add("merge").add("provenance")
                 .add("read_merged").add("file_id").add("plan_pushes").add("stop");
         return answer;
     }

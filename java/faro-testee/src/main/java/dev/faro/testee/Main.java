@@ -71,6 +71,8 @@ public final class Main {
                 return RecoverOperation.perform(request);
             case "clean":
                 return CleanOperation.perform(request);
+            case "hybrid":
+                return HybridOperation.perform(request);
             case "follow":
                 return follow.perform(request);
             case "fragment":

@@ -45,7 +45,7 @@ final class WriteOperation {
         return answer;
     }
 
-    private static WriterOptions options(JsonNode request) {
+    static WriterOptions options(JsonNode request) {
         WriterOptions options = new WriterOptions(request.path("partition_count").asLong());
         request.properties().forEach(option -> set(options, option.getKey(), option.getValue()));
         return options;
@@ -141,7 +141,7 @@ final class WriteOperation {
     private void call(JsonNode call) throws FaroException {
         switch (call.get("call").textValue()) {
             case "write", "broadcast", "multicast" -> put(call, payload(call), kind(call));
-            case "many" -> many(call);
+            case "many" -> many(call, writer::write);
             case "flush" -> writer.flush();
             case "skip_to" -> writer.skipTo(
                     Request.saturated(call.get("partition")), call.get("sequence").longValue());
@@ -166,7 +166,13 @@ final class WriteOperation {
         return call.has("kind") ? Request.saturated(call.get("kind")) : 0;
     }
 
-    private void many(JsonNode call) throws FaroException {
+    /** Takes a record. */
+    interface Target {
+        void write(int partition, ByteBuffer record) throws FaroException;
+    }
+
+    /** Makes the data records of the call {@code many}, one after another. */
+    static void many(JsonNode call, Target target) throws FaroException {
         SplitMix64 generator = new SplitMix64(call.get("seed").longValue());
         JsonNode partitions = call.get("partitions");
         JsonNode length = call.get("length");
@@ -177,7 +183,7 @@ final class WriteOperation {
             int size = (int) generator.next(length.get(0).longValue(), length.get(1).longValue() + 1);
             long seed = generator.next();
             byte[] record = words ? SplitMix64.words(seed, size) : SplitMix64.random(seed, size);
-            writer.write(partition, ByteBuffer.wrap(record));
+            target.write(partition, ByteBuffer.wrap(record));
         }
     }
 }
