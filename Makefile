@@ -174,6 +174,13 @@ test-spark: out/tpch-parquet-0.1/stamp $(if $(SPARK),,out/tpcds-0.1/stamp) ## Te
 		-Dsurefire.failIfNoSpecifiedTests=false -Dtest='dev.faro.spark.**.*Test$(OTHER_TESTS)' -Dfaro.tpch=$(CURDIR)/out/tpch-parquet-0.1 \
 		$(if $(SPARK),,-Dfaro.tpcds=$(CURDIR)/out/tpcds-0.1) $(EVERY:%=-Dfaro.every=%) $(SPARK_ARGS)
 
+# Hybrid stores beside ordinary writers: 10,000 drawn scripts in each language, a few minutes.
+.PHONY: interleavings
+interleavings: .venv/stamp ## Draw 10,000 interleavings of hybrid stores in each language; `make test` draws a sample
+	cd rust && FARO_INTERLEAVINGS=10000 $(CARGO) test --release --locked --package faro-format --test hybrid
+	$(MVN) test --projects :faro-format -Dtest=HybridStoreTest -Dfaro.interleavings=10000
+	cd python && FARO_INTERLEAVINGS=10000 $(BIN)/python -m pytest -q tests/test_hybrid.py
+
 # A third of the queries, and no benchmark with push: the sample of the benchmarks runs without it.
 .PHONY: test-spark-4-sample
 test-spark-4-sample:
@@ -449,8 +456,8 @@ LANE_CASES := verdicts spec-check readme-check conformance fuzz-short
 LANE_FAULTS := faults races-short partitioning bounds-short
 LANES := rust others cases faults
 # What takes too long for `make test`: steps that mostly use one core, and builds and engines.
-LANE_DEEP := sweep kills demo
-LANE_ENGINES := least-rust-lib api-compare test-flink test-flink-1-sample test-spark-4-sample test-spark-3-sample
+LANE_DEEP := least-rust-lib kills demo
+LANE_ENGINES := api-compare test-flink test-flink-1-sample test-spark-4-sample test-spark-3-sample
 .PHONY: $(addprefix lane-,$(LANES))
 lane-rust: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_RUST)
 lane-others: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_OTHERS)
@@ -463,7 +470,7 @@ lane-engines: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_ENGINES) BUILT=
 
 # After `make test`, which has built what the lanes use.
 .PHONY: test-more
-test-more: .venv/demo-stamp out/tpch-0.1/stamp out/tpch-parquet-0.1/stamp ## After `make test`: the sweeps whole, more kills, the demo, least versions, Flink and Spark
+test-more: .venv/demo-stamp out/tpch-0.1/stamp out/tpch-parquet-0.1/stamp ## After `make test`: more kills, the demo, least versions, Flink and Spark
 	@FARO_LANES=1 $(MAKE) --no-print-directory -j2 lane-deep lane-engines
 
 .PHONY: test

@@ -71,8 +71,14 @@ fn mode() -> impl Strategy<Value = HybridMode> {
     prop_oneof![Just(HybridMode::Full), Just(HybridMode::Selective)]
 }
 
+/// How many are drawn: a sample, unless FARO_INTERLEAVINGS says otherwise.
+fn interleavings() -> u32 {
+    let wanted = std::env::var("FARO_INTERLEAVINGS").ok();
+    wanted.and_then(|count| count.parse().ok()).unwrap_or(1_000)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: interleavings(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn consumers_read_what_a_writer_writes_in_any_interleaving(
