@@ -399,3 +399,38 @@ fn numbers(mut consumer: HybridConsumer, woken: &Receiver<()>) -> Vec<u32> {
         woken.recv_timeout(Duration::from_secs(30)).expect("a wake-up was lost");
     }
 }
+
+/// Keeps its work.
+#[derive(Default)]
+struct Keeps(Mutex<Vec<Box<dyn FnOnce() + Send>>>);
+
+impl Executor for Keeps {
+    fn execute(&self, work: Box<dyn FnOnce() + Send>) {
+        self.0.lock().unwrap().push(work);
+    }
+}
+
+/// A store may end in a thread of its executor, which has no other.
+#[test]
+fn work_that_has_not_begun_is_taken_back() {
+    for mode in [HybridMode::Full, HybridMode::Selective] {
+        let place = Place::new();
+        let executor = Arc::new(Keeps::default());
+        let memory = HybridMemory::new(300);
+        let options = HybridOptions::new(memory.clone(), mode).executor(Arc::clone(&executor) as Arc<dyn Executor>);
+        let mut store = HybridStore::create(place.name(), WriterOptions::new(2), options).unwrap();
+        store.write(0, &[1; 230]).unwrap();
+        store.flush().unwrap();
+        assert_eq!(executor.0.lock().unwrap().len(), 1);
+        store.finish().unwrap();
+        store.close();
+        assert_eq!(memory.used(), 0);
+        for work in executor.0.lock().unwrap().drain(..) {
+            work();
+        }
+        assert_eq!(
+            place.output(Layout::Paired).paths()[1].1.exists(),
+            mode == HybridMode::Full
+        );
+    }
+}

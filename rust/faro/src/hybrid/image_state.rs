@@ -111,8 +111,19 @@ pub(super) struct ImageState {
     pub changes: u64,
     pub failure: Option<Error>,
     pub ended: bool,
-    /// Whether a thread writes, or is about to.
-    pub busy: bool,
+    pub work: Work,
+}
+
+/// What writes the regions that are about to leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    None,
+    /// The executor has it, and has not begun. It can be taken back: the executor may have no free thread. The number
+    /// tells it from earlier work.
+    Queued(u64),
+    Running,
+    /// No work is begun any more.
+    Stopped,
 }
 
 impl fmt::Debug for ImageState {
@@ -147,7 +158,7 @@ impl ImageState {
             changes: 0,
             failure: None,
             ended: false,
-            busy: false,
+            work: Work::None,
         }
     }
 

@@ -2,11 +2,13 @@
 
 use super::full_files::FullFiles;
 use super::image::Image;
+use super::image_state::Work;
 use super::memory::Spills;
 use super::selective_files::SelectiveFiles;
 use crate::error::{Error, Result};
 use crate::writer::Executor;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The files of a store.
@@ -20,47 +22,53 @@ pub(super) struct Spiller {
     /// One thread at a time writes: the one that has made the state busy.
     files: Mutex<SpillFiles>,
     executor: Option<Arc<dyn Executor>>,
+    /// Counts the pieces of work.
+    queued: AtomicU64,
 }
 
 /// A piece of work, which the executor runs or drops.
-struct Work {
-    spiller: Option<Arc<Spiller>>,
+struct Task {
+    spiller: Arc<Spiller>,
+    number: u64,
 }
 
-impl Work {
-    fn run(mut self) {
-        if let Some(spiller) = self.spiller.take() {
-            spiller.run();
-        }
+impl Task {
+    fn run(self) {
+        self.spiller.run();
     }
 }
 
-impl Drop for Work {
+impl Drop for Task {
     fn drop(&mut self) {
-        if let Some(spiller) = self.spiller.take() {
+        let image = &self.spiller.image;
+        if image.with(|state, _| state.work == Work::Queued(self.number)) {
             let dropped = std::io::Error::other("the executor dropped the work");
-            spiller.image.fail(Error::io("spill", Path::new(""), None, dropped));
-            spiller.done();
-            spiller.image.tell();
+            image.fail(Error::io("spill", Path::new(""), None, dropped));
+            self.spiller.done();
+            image.tell();
         }
     }
 }
 
 impl Spills for Spiller {
     fn spill(self: Arc<Self>) {
+        let number = self.queued.fetch_add(1, Ordering::Relaxed);
         let begins = self.image.with(|state, counts| {
-            let begins = !std::mem::replace(&mut state.busy, true);
-            counts.spills += usize::from(begins);
+            let begins = state.work == Work::None;
+            if begins {
+                state.work = Work::Queued(number);
+                counts.spills += 1;
+            }
             begins
         });
         if !begins {
             return;
         }
         let executor = self.executor.clone();
-        let work = Work { spiller: Some(self) };
+        let task = Task { spiller: self, number };
         match executor {
-            Some(executor) => executor.execute(Box::new(move || work.run())),
-            None => work.run(),
+            Some(executor) => executor.execute(Box::new(move || task.run())),
+            None => task.run(),
         }
     }
 }
@@ -71,6 +79,7 @@ impl Spiller {
             image,
             files: Mutex::new(files),
             executor,
+            queued: AtomicU64::new(0),
         }
     }
 
@@ -79,12 +88,22 @@ impl Spiller {
     }
 
     fn run(&self) {
+        let begins = self.image.with(|state, _| {
+            let begins = matches!(state.work, Work::Queued(_));
+            if begins {
+                state.work = Work::Running;
+            }
+            begins
+        });
+        if !begins {
+            return;
+        }
         // The next region, or the end of the work, in one step: what is given up meanwhile is not overlooked.
         let next = || {
             self.image.with(|state, counts| {
                 let number = state.take();
                 if number.is_none() {
-                    state.busy = false;
+                    state.work = Work::None;
                     counts.spills -= 1;
                 }
                 number
@@ -102,7 +121,7 @@ impl Spiller {
 
     fn done(&self) {
         self.image.with(|state, counts| {
-            state.busy = false;
+            state.work = Work::None;
             counts.spills -= 1;
         });
     }
@@ -114,22 +133,29 @@ impl Spiller {
         }
     }
 
-    /// Waits until no thread writes, and keeps others from it.
+    /// Takes back work that has not begun, waits for work that has, and begins none until [`Spiller::resume`].
     pub(super) fn stop(&self) {
         let memory = &self.image.memory;
         let mut ledger = memory.lock();
         loop {
-            let (state, _) = ledger.image(self.image.number);
-            if !std::mem::replace(&mut state.busy, true) {
-                return;
+            let (state, counts) = ledger.image(self.image.number);
+            match state.work {
+                Work::None => break,
+                Work::Queued(_) => {
+                    counts.spills -= 1;
+                    break;
+                }
+                Work::Running | Work::Stopped => ledger = memory.wait(ledger),
             }
-            ledger = memory.wait(ledger);
         }
+        ledger.image(self.image.number).0.work = Work::Stopped;
+        drop(ledger);
+        memory.changed();
     }
 
     /// Lets spills begin again, after [`Spiller::stop`].
     pub(super) fn resume(&self) {
-        self.image.with(|state, _| state.busy = false);
+        self.image.with(|state, _| state.work = Work::None);
     }
 
     /// Writes all regions that were not written yet, in this thread, after [`Spiller::stop`].

@@ -1,18 +1,16 @@
 package dev.faro.hybrid;
 
 import dev.faro.FaroException;
-import dev.faro.codec.Codec;
 import dev.faro.follow.Follower;
 import dev.faro.reader.BlockCursor;
 import java.io.Closeable;
-import java.nio.ByteBuffer;
 
 /**
  * Reads a partition of a hybrid store while it is written (HYB-3): {@link HybridStore#open}.
  *
  * <pre>{@code
  * while (consumer.next()) {
- *     consume(consumer.kind(), consumer.payload());
+ *     consume(consumer.block().kind(), consumer.block().payload());
  * }
  * // None now. The listener of open is called when there may be more, unless consumer.isFinished().
  * }</pre>
@@ -129,46 +127,16 @@ public final class HybridConsumer implements Closeable {
         return partition;
     }
 
-    private BlockCursor current() {
+    /**
+     * The block that {@link #next} moved to; its cursor is only to be asked about that block.
+     *
+     * @throws IllegalStateException before the first block
+     */
+    public BlockCursor block() {
         if (watch == null) {
             throw new IllegalStateException("next has not returned true");
         }
         return watch;
-    }
-
-    /** The block's kind, see {@link dev.faro.BlockKind}. */
-    public int kind() {
-        return current().kind();
-    }
-
-    /** Whether the block is stored once for several partitions. */
-    public boolean isShared() {
-        return current().isShared();
-    }
-
-    /** The sequence of the block in its stream (BLK-3). */
-    public long sequence() {
-        return current().sequence();
-    }
-
-    /** How the block's payload is compressed. */
-    public Codec codec() {
-        return current().codec();
-    }
-
-    /** The size of the plain payload in bytes. */
-    public int plainSize() {
-        return current().plainSize();
-    }
-
-    /** The plain payload, as {@link BlockCursor#payload} returns it. */
-    public ByteBuffer payload() throws FaroException {
-        return current().payload();
-    }
-
-    /** The stored payload, as a view that is valid until the next call. */
-    public ByteBuffer storedPayload() {
-        return current().storedPayload();
     }
 
     /** Gives the buffers back. Of a selective store, the partition cannot be opened again. */

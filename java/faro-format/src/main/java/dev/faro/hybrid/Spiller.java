@@ -10,8 +10,17 @@ final class Spiller implements Resident {
     private final Image image;
     private final SpillFiles files;
     private final Executor executor;
-    /** Whether a thread writes, or is about to. The lock of the memory guards it. */
-    private boolean busy;
+    private enum Work {
+        NONE,
+        /** The executor has it, and has not begun. It can be taken back: the executor may have no free thread. */
+        QUEUED,
+        RUNNING,
+        /** No work is begun any more. */
+        STOPPED
+    }
+
+    /** The lock of the memory guards it. */
+    private Work work = Work.NONE;
 
     Spiller(HybridMemory memory, Image image, SpillFiles files, Executor executor) {
         this.memory = memory;
@@ -39,10 +48,10 @@ final class Spiller implements Resident {
     public void spill() {
         memory.lock.lock();
         try {
-            if (busy) {
+            if (work != Work.NONE) {
                 return;
             }
-            busy = true;
+            work = Work.QUEUED;
             memory.spillBegins();
         } finally {
             memory.lock.unlock();
@@ -57,6 +66,15 @@ final class Spiller implements Resident {
     }
 
     private void run() {
+        memory.lock.lock();
+        try {
+            if (work != Work.QUEUED) {
+                return;
+            }
+            work = Work.RUNNING;
+        } finally {
+            memory.lock.unlock();
+        }
         try {
             for (ImageRegion region = take(); region != null; region = take()) {
                 files.write(image, region);
@@ -93,8 +111,8 @@ final class Spiller implements Resident {
     private void done() {
         memory.lock.lock();
         try {
-            if (busy) {
-                busy = false;
+            if (work == Work.QUEUED || work == Work.RUNNING) {
+                work = Work.NONE;
                 memory.spillEnds();
             }
         } finally {
@@ -110,14 +128,17 @@ final class Spiller implements Resident {
         }
     }
 
-    /** Waits until no thread writes, and keeps others from it; they are not started again. */
+    /** Takes back work that has not begun, waits for work that has, and begins none until {@link #resume}. */
     void stop() {
         memory.lock.lock();
         try {
-            while (busy) {
+            if (work == Work.QUEUED) {
+                done();
+            }
+            while (work != Work.NONE) {
                 memory.await();
             }
-            busy = true;
+            work = Work.STOPPED;
         } finally {
             memory.lock.unlock();
         }
@@ -145,7 +166,7 @@ final class Spiller implements Resident {
     void resume() {
         memory.lock.lock();
         try {
-            busy = false;
+            work = Work.NONE;
         } finally {
             memory.lock.unlock();
         }

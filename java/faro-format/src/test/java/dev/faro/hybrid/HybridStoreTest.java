@@ -102,7 +102,8 @@ class HybridStoreTest {
 
     private static void take(HybridConsumer consumer, int most, List<String> found) throws FaroException {
         for (int i = 0; i < most && consumer.next(); i++) {
-            found.add(text(consumer.kind(), consumer.isShared(), consumer.sequence(), consumer.payload()));
+            BlockCursor block = consumer.block();
+            found.add(text(block.kind(), block.isShared(), block.sequence(), block.payload()));
         }
     }
 
@@ -330,6 +331,24 @@ class HybridStoreTest {
         }
     }
 
+    /** A store may end in a thread of its executor, which has no other. */
+    @ParameterizedTest
+    @EnumSource(HybridMode.class)
+    void workThatHasNotBegunIsTakenBack(HybridMode mode) throws Exception {
+        List<Runnable> kept = new ArrayList<>();
+        HybridMemory memory = new HybridMemory(300);
+        HybridStore store = HybridStore.create(folder.resolve("s"), new WriterOptions(2),
+                new HybridOptions(memory, mode).executor(kept::add));
+        store.write(0, ByteBuffer.wrap(new byte[230]));
+        store.flush();
+        assertEquals(1, kept.size());
+        store.finish();
+        store.close();
+        assertEquals(0, memory.used());
+        kept.forEach(Runnable::run);
+        assertEquals(mode == HybridMode.FULL, Files.exists(folder.resolve("s.index")));
+    }
+
     @Test
     void aWaitingConsumerEndsTheRegion() throws Exception {
         HybridMemory memory = new HybridMemory(1 << 20);
@@ -366,7 +385,7 @@ class HybridStoreTest {
         try (HybridConsumer consumer = store.open(partition, available::release)) {
             while (!consumer.isFinished()) {
                 while (consumer.next()) {
-                    numbers(consumer.payload(), found);
+                    numbers(consumer.block().payload(), found);
                 }
                 if (!consumer.isFinished()) {
                     assertTrue(available.tryAcquire(30, TimeUnit.SECONDS), "a wake-up was lost");

@@ -129,7 +129,7 @@ final class HybridOperation {
     private void take(HybridConsumer consumer, long most) throws FaroException {
         Content content = new Content();
         for (long i = 0; i < most && consumer.next(); i++) {
-            content.add(consumer.kind(), consumer.payload());
+            content.add(consumer.block().kind(), consumer.block().payload());
         }
         taken.addObject().put("blocks", content.blocks()).put("sha256", content.sha256())
                 .put("finished", consumer.isFinished());
