@@ -2,7 +2,6 @@ package dev.faro.flink;
 
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Feed;
-import dev.faro.scheduler.Consumer;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -27,7 +26,7 @@ final class BufferReading implements Closeable {
         void add(Buffer buffer);
     }
 
-    private final Consumer consumer;
+    private final BlockSource source;
     private final int subpartitions;
     private final ReadMemory memory;
     private final Decoders decoders;
@@ -37,8 +36,8 @@ final class BufferReading implements Closeable {
     private int runRegion;
 
     BufferReading(
-            Consumer consumer, int subpartitions, ReadMemory memory, Decoders decoders, boolean keepsCompressed) {
-        this.consumer = consumer;
+            BlockSource source, int subpartitions, ReadMemory memory, Decoders decoders, boolean keepsCompressed) {
+        this.source = source;
         this.subpartitions = subpartitions;
         this.memory = memory;
         this.decoders = decoders;
@@ -51,9 +50,9 @@ final class BufferReading implements Closeable {
      * @throws IOException a {@link dev.faro.FaroException} that says what is wrong with the file
      */
     Feed.State next(Sink sink) throws IOException {
-        Feed.State state = consumer.poll();
+        Feed.State state = source.poll();
         switch (state) {
-            case BLOCK -> block(consumer.block(), sink);
+            case BLOCK -> block(source.block(), sink);
             case END -> repeatRun(sink);
             case NOT_YET -> {}
         }
@@ -116,12 +115,12 @@ final class BufferReading implements Closeable {
 
     /** Sets a listener, which is called when {@link #next} may have a buffer after it had none. */
     void listener(Runnable called) {
-        consumer.onReady(called);
+        source.onReady(called);
     }
 
     @Override
     public void close() {
         dropRun();
-        consumer.close();
+        source.close();
     }
 }

@@ -18,5 +18,16 @@ public final class FaroOptions {
             .withDescription("Heap memory in which each blocking result partition sorts its records before it writes"
                     + " them; never more than the network buffers that Flink would give the partition for that.");
 
+    /**
+     * The heap memory in which the hybrid partitions of a task manager are, until they are consumed or written. The sort
+     * buffers of partitions that are being written come on top, so each of these is at most an eighth of it.
+     */
+    public static final ConfigOption<MemorySize> HYBRID_MEMORY = ConfigOptions.key("faro.hybrid.memory")
+            .memoryType()
+            .noDefaultValue()
+            .withDescription("Heap memory in which the hybrid result partitions of a task manager are, until they are"
+                    + " consumed or written to files; by default the size of taskmanager.memory.framework.off-heap"
+                    + ".batch-shuffle.size.");
+
     private FaroOptions() {}
 }

@@ -1,11 +1,8 @@
 package dev.faro.flink;
 
 import dev.faro.Buffers;
-import dev.faro.ErrorCode;
-import dev.faro.FaroException;
 import dev.faro.writer.Writer;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 import org.apache.flink.runtime.checkpoint.CheckpointException;
@@ -17,7 +14,6 @@ import org.apache.flink.runtime.io.network.api.serialization.EventSerializer;
 import org.apache.flink.runtime.io.network.buffer.Buffer;
 import org.apache.flink.runtime.io.network.buffer.BufferPool;
 import org.apache.flink.runtime.io.network.partition.BufferAvailabilityListener;
-import org.apache.flink.runtime.io.network.partition.PartitionNotFoundException;
 import org.apache.flink.runtime.io.network.partition.ResultPartition;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionManager;
@@ -58,7 +54,8 @@ final class FaroResultPartition extends ResultPartition {
         // Flink gets no compressor, because Faro compresses blocks.
         super(owner, partitionIndex, id, type, subpartitions, keyGroups, manager, null, bufferPool);
         this.settings = settings;
-        this.output = new FinishedOutput(id, settings.data(), settings.index(), reads);
+        this.output = new FinishedOutput(
+                id, owner, settings.data(), settings.index(), settings.blockSize(), reads);
     }
 
     /** The settings of the output, with the paths of its files. */
@@ -189,28 +186,10 @@ final class FaroResultPartition extends ResultPartition {
                 throw new IllegalStateException("expected a finished partition, found one that is being written");
             }
         }
-        FaroSubpartitionView view = new FaroSubpartitionView(this, output, subpartitions, listener);
+        FaroSubpartitionView view = new FaroSubpartitionView(output, subpartitions, listener);
         output.add(view);
         view.fillLater();
         return view;
-    }
-
-    /**
-     * The error of a consumer when reading fails. If one of the causes is a missing partition, Flink runs its producer
-     * again; otherwise it would let the consumer read the same bytes again.
-     */
-    Throwable failureOfReading(Throwable fault) {
-        if (!(fault instanceof FaroException e) || e.code() == ErrorCode.INVALID_ARGUMENT
-                || e.getCause() instanceof InterruptedIOException) {
-            LOG.warn("{}: reading {} failed.", getOwningTaskName(), settings.data(), fault);
-            return fault;
-        }
-        LOG.warn("{}: {} cannot be read, its producer has to run again.", getOwningTaskName(), settings.data(), fault);
-        return notFound(fault.getMessage());
-    }
-
-    private IOException notFound(String message) {
-        return new IOException(message, new PartitionNotFoundException(partitionId));
     }
 
     @Override

@@ -1,6 +1,8 @@
 package dev.faro.flink;
 
 import dev.faro.codec.Codec;
+import dev.faro.hybrid.HybridMemory;
+import dev.faro.hybrid.HybridMode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -10,7 +12,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.apache.flink.configuration.BatchExecutionOptions;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.NettyShuffleEnvironmentOptions.CompressionCodec;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.deployment.InputGateDeploymentDescriptor;
@@ -37,7 +41,7 @@ import org.apache.flink.util.function.SupplierWithException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The shuffle of a task manager: Flink's own, except for the blocking partitions that its tasks write. */
+/** The shuffle of a task manager: Flink's own, except for the blocking and hybrid partitions that its tasks write. */
 class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, SingleInputGate> {
     private static final Logger LOG = LoggerFactory.getLogger(FaroShuffleEnvironment.class);
     private static final String FOLDER = "faro-shuffle";
@@ -47,8 +51,12 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
     private final long sortBufferSize;
     private final Codec codec;
     private final boolean consumersDecompress;
+    private final KnownPartitions known = new KnownPartitions();
     private final Decoders decoders = new Decoders();
     private final OutputReads reads;
+    private final HybridMemory hybridMemory;
+    /** Whether several attempts of a consumer may read a partition, so that none can be read only once. */
+    private final boolean isSpeculative;
     private final FileChannelManager channels;
 
     FaroShuffleEnvironment(NettyShuffleEnvironment delegate, Configuration options) {
@@ -59,8 +67,12 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
         this.consumersDecompress = consumersDecompress(configuration);
         this.reads = new OutputReads(delegate.getBatchShuffleReadIOExecutor(),
                 new ReadMemory(configuration.batchShuffleReadMemoryBytes()), decoders, consumersDecompress);
+        this.hybridMemory = new HybridMemory(options.getOptional(FaroOptions.HYBRID_MEMORY).map(MemorySize::getBytes)
+                .orElse(configuration.batchShuffleReadMemoryBytes()));
+        this.isSpeculative = options.get(BatchExecutionOptions.SPECULATIVE_ENABLED);
         this.channels = new FileChannelManagerImpl(configuration.getTempDirs(), FOLDER);
-        LOG.info("Blocking partitions are written as Faro files, with codec {}.", codec);
+        LOG.info("Blocking and hybrid partitions are written as Faro files, with codec {}; hybrid ones have {} bytes of"
+                + " memory.", codec, hybridMemory.bytes());
     }
 
     private static Codec codec(NettyShuffleEnvironmentConfiguration configuration) {
@@ -103,10 +115,9 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
         return partitions;
     }
 
-    private boolean isOurs(ResultPartitionType type) {
-        // With tiered storage, input gates expect it in blocking partitions too.
-        return (type == ResultPartitionType.BLOCKING || type == ResultPartitionType.BLOCKING_PERSISTENT)
-                && configuration.getTieredStorageConfiguration() == null;
+    private static boolean isOurs(ResultPartitionType type) {
+        return type == ResultPartitionType.BLOCKING || type == ResultPartitionType.BLOCKING_PERSISTENT
+                || type.isHybridResultPartition();
     }
 
     private ResultPartition create(
@@ -116,9 +127,26 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
         OutputSettings settings = new OutputSettings(Path.of(channels.createChannel().getPath()), codec,
                 configuration.networkBufferSize(), sortBufferSize, attempt.getSubtaskIndex(),
                 attempt.getAttemptNumber(), properties(owner, id));
+        if (descriptor.getPartitionType().isHybridResultPartition()) {
+            return createHybrid(owner, index, id, descriptor, settings);
+        }
         ResultPartition partition = new FaroResultPartition(owner.getOwnerName(), index, id,
                 descriptor.getPartitionType(), descriptor.getNumberOfSubpartitions(), descriptor.getMaxParallelism(),
                 delegate.getResultPartitionManager(), bufferPool(descriptor), settings, reads);
+        partition.isNumberOfPartitionConsumerUndefined(descriptor.isNumberOfPartitionConsumerUndefined());
+        return partition;
+    }
+
+    private ResultPartition createHybrid(ShuffleIOOwnerContext owner, int index, ResultPartitionID id,
+            ResultPartitionDeploymentDescriptor descriptor, OutputSettings settings) {
+        boolean once = descriptor.getPartitionType() == ResultPartitionType.HYBRID_SELECTIVE && !isSpeculative;
+        long sortBuffer = Math.min(sortBufferSize, Math.max(hybridMemory.bytes() / 8, settings.blockSize()));
+        ResultPartition partition = new FaroHybridPartition(owner.getOwnerName(), index, id,
+                descriptor.getPartitionType(), descriptor.getNumberOfSubpartitions(), descriptor.getMaxParallelism(),
+                // A partition needs a pool, and this one takes nothing of it.
+                delegate.getResultPartitionManager(), () -> delegate.getNetworkBufferPool().createBufferPool(1, 1),
+                settings.withSortBufferSize(sortBuffer), hybridMemory, once ? HybridMode.SELECTIVE : HybridMode.FULL,
+                reads);
         partition.isNumberOfPartitionConsumerUndefined(descriptor.isNumberOfPartitionConsumerUndefined());
         return partition;
     }
@@ -188,6 +216,7 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
     public List<SingleInputGate> createInputGates(ShuffleIOOwnerContext owner, PartitionProducerStateProvider provider,
             List<InputGateDeploymentDescriptor> descriptors) {
         List<SingleInputGate> gates = delegate.createInputGates(owner, provider, descriptors);
+        known.add(owner.getExecutionAttemptID(), descriptors, gates);
         for (SingleInputGate gate : gates) {
             if (consumersDecompress && isOurs(gate.getConsumedPartitionType())) {
                 GateDecompressor.install(gate, decoders, codec);
@@ -199,7 +228,8 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
     @Override
     public boolean updatePartitionInfo(ExecutionAttemptID consumerID, PartitionInfo partitionInfo)
             throws IOException, InterruptedException {
-        return delegate.updatePartitionInfo(consumerID, partitionInfo);
+        return known.update(
+                consumerID, partitionInfo, () -> delegate.updatePartitionInfo(consumerID, partitionInfo));
     }
 
     @Override

@@ -11,7 +11,7 @@ import org.apache.flink.runtime.shuffle.ShuffleMaster;
 import org.apache.flink.runtime.shuffle.ShuffleMasterContext;
 import org.apache.flink.runtime.shuffle.ShuffleServiceFactory;
 
-/** The value of {@code shuffle-service-factory.class}: Flink's own shuffle service, except for blocking partitions. */
+/** The value of {@code shuffle-service-factory.class}: Flink's own shuffle service, except for blocking and hybrid partitions. */
 public class FaroShuffleServiceFactory
         implements ShuffleServiceFactory<NettyShuffleDescriptor, ResultPartition, SingleInputGate> {
     private final NettyShuffleServiceFactory netty = new NettyShuffleServiceFactory();
@@ -21,14 +21,13 @@ public class FaroShuffleServiceFactory
 
     @Override
     public ShuffleMaster<NettyShuffleDescriptor> createShuffleMaster(ShuffleMasterContext context) {
-        // The master decides which task reads from which, and does not know the format of files.
-        return netty.createShuffleMaster(context);
+        return new FaroShuffleMaster(context);
     }
 
     @Override
     public ShuffleEnvironment<ResultPartition, SingleInputGate> createShuffleEnvironment(
             ShuffleEnvironmentContext context) {
-        return wrap(netty.createShuffleEnvironment(context), context);
+        return wrap(netty.createShuffleEnvironment(WithoutTiers.of(context)), context);
     }
 
     /** Wraps Flink's environment. */

@@ -28,8 +28,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     /** When only this many messages are left, more are prepared. */
     private static final int FEW = MAX_READY / 2;
 
-    private final FaroResultPartition partition;
-    private final FinishedOutput output;
+    private final Readable output;
     private final ResultSubpartitionIndexSet subpartitions;
     private final BufferAvailabilityListener listener;
     private final boolean local;
@@ -55,14 +54,13 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     /** Used by the task that fills the queue, and by the thread that closes the view when no task does. */
     private BufferReading reading;
 
-    FaroSubpartitionView(FaroResultPartition partition, FinishedOutput output, ResultSubpartitionIndexSet subpartitions,
-            BufferAvailabilityListener listener) {
-        this.partition = partition;
+    FaroSubpartitionView(
+            Readable output, ResultSubpartitionIndexSet subpartitions, BufferAvailabilityListener listener) {
         this.output = output;
         this.subpartitions = subpartitions;
         this.listener = listener;
         this.local = listener instanceof InputChannel;
-        this.messageSize = local || !Message.canHoldSeveral() ? 0 : partition.settings().blockSize();
+        this.messageSize = local || !Message.canHoldSeveral() ? 0 : output.bufferSize();
     }
 
     /** Starts a task that fills the queue, or makes the current one look again. */
@@ -90,7 +88,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
                 makeBuffers();
             } catch (IOException | RuntimeException | Error e) {
                 // The executor would not report the failure.
-                fail(partition.failureOfReading(e));
+                fail(output.failureOf(e));
             }
             tellOfRest();
         } while (!endFilling());

@@ -17,10 +17,12 @@ import org.slf4j.LoggerFactory;
  * The files of a finished partition. They are open only while views read them, because a task manager keeps many more
  * files than are being read. They are deleted when the partition is released and no view reads them any more.
  */
-final class FinishedOutput {
+final class FinishedOutput implements Readable {
     private static final Logger LOG = LoggerFactory.getLogger(FinishedOutput.class);
 
     private final ResultPartitionID id;
+    private final ReadFailures failures;
+    private final int bufferSize;
     private final Path data;
     private final Path index;
     private final OutputReads reads;
@@ -28,15 +30,28 @@ final class FinishedOutput {
     private Reader reader;
     private boolean released;
 
-    FinishedOutput(ResultPartitionID id, Path data, Path index, OutputReads reads) {
+    FinishedOutput(ResultPartitionID id, String owner, Path data, Path index, int bufferSize, OutputReads reads) {
         this.id = id;
+        this.failures = new ReadFailures(id, owner, data);
+        this.bufferSize = bufferSize;
         this.data = data;
         this.index = index;
         this.reads = reads;
     }
 
-    OutputReads reads() {
+    @Override
+    public OutputReads reads() {
         return reads;
+    }
+
+    @Override
+    public int bufferSize() {
+        return bufferSize;
+    }
+
+    @Override
+    public Throwable failureOf(Throwable fault) {
+        return failures.of(fault);
     }
 
     /**
@@ -51,16 +66,10 @@ final class FinishedOutput {
         views.add(view);
     }
 
-    /**
-     * Opens a reading of subpartitions, for a view that was added.
-     *
-     * @param local whether the consumer is in this task manager
-     * @throws IOException with a {@link PartitionNotFoundException} as cause if the partition was released; or a fault
-     *     of the files
-     */
-    synchronized BufferReading open(int from, int to, boolean local) throws IOException {
+    @Override
+    public synchronized BufferReading open(int from, int to, boolean local) throws IOException {
         if (released) {
-            throw releasedMeanwhile();
+            throw failures.released();
         }
         if (reader == null) {
             reader = Reader.openPair(data, index, ReaderOptions.DEFAULT);
@@ -68,13 +77,8 @@ final class FinishedOutput {
         return reads.open(reader, from, to, local);
     }
 
-    /** The failure of a consumer if the partition was released meanwhile: Flink runs the producer again. */
-    IOException releasedMeanwhile() {
-        return new IOException(
-                "the result partition was released while it was read", new PartitionNotFoundException(id));
-    }
-
-    synchronized void remove(FaroSubpartitionView view) {
+    @Override
+    public synchronized void remove(FaroSubpartitionView view) {
         views.remove(view);
         closeIfUnread();
     }
@@ -87,7 +91,7 @@ final class FinishedOutput {
             reading = List.copyOf(views);
             closeIfUnread();
         }
-        reading.forEach(view -> view.fail(releasedMeanwhile()));
+        reading.forEach(view -> view.fail(failures.released()));
     }
 
     private void closeIfUnread() {

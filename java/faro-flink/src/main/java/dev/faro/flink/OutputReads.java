@@ -1,7 +1,6 @@
 package dev.faro.flink;
 
 import dev.faro.reader.PartitionReader;
-import dev.faro.scheduler.Consumer;
 import dev.faro.scheduler.Scheduler;
 import java.io.Closeable;
 import java.io.IOException;
@@ -54,8 +53,17 @@ final class OutputReads implements Closeable {
      * @throws IOException if the output does not have the subpartitions, or this is closed
      */
     BufferReading open(PartitionReader output, int from, int to, boolean local) throws IOException {
-        Consumer consumer = scheduler.range(output, from, to);
-        return new BufferReading(consumer, to - from, memory, decoders, consumersDecompress && !local);
+        return reading(BlockSource.of(scheduler.range(output, from, to)), to - from, local);
+    }
+
+    /**
+     * Makes a reading of blocks.
+     *
+     * @param subpartitions how often blocks that are stored once are delivered
+     * @param local whether the consumer is in this task manager
+     */
+    BufferReading reading(BlockSource source, int subpartitions, boolean local) {
+        return new BufferReading(source, subpartitions, memory, decoders, consumersDecompress && !local);
     }
 
     /** Ends all reads with an error. */

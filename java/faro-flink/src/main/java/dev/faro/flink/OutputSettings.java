@@ -3,6 +3,8 @@ package dev.faro.flink;
 import dev.faro.Buffers;
 import dev.faro.Framing;
 import dev.faro.codec.Codec;
+import dev.faro.hybrid.HybridOptions;
+import dev.faro.hybrid.HybridStore;
 import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
 import java.io.IOException;
@@ -31,19 +33,7 @@ record OutputSettings(Path name, Codec codec, int blockSize, long sortBufferSize
      * @param memory where records wait; null for the heap
      */
     Writer create(int subpartitions, long maxBuffered, Buffers memory) throws IOException {
-        Writer writer = Writer.create(name, new WriterOptions(subpartitions)
-                // Flink's records, each preceded by its length, are cut into buffers anywhere.
-                .framing(Framing.OPAQUE)
-                .blockSize(blockSize)
-                .bufferSize(Math.max(1, Math.min(sortBufferSize, maxBuffered)))
-                .buffers(memory)
-                .codec(codec)
-                .producer(producer)
-                .attempt(attempt)
-                // Files are read from front to back. If consumers read many of them, not all should begin with the same
-                // partition.
-                .rotation(ThreadLocalRandom.current().nextInt(subpartitions))
-                .createdBy(CREATED_BY));
+        Writer writer = Writer.create(name, options(subpartitions, maxBuffered).buffers(memory));
         try {
             for (Map.Entry<String, String> property : properties.entrySet()) {
                 writer.property(property.getKey(), property.getValue());
@@ -53,6 +43,40 @@ record OutputSettings(Path name, Codec codec, int blockSize, long sortBufferSize
             writer.abort();
             throw e;
         }
+    }
+
+    /** Begins a store, which has no files yet. Its sort buffer is on the heap. */
+    HybridStore createHybrid(int subpartitions, HybridOptions hybrid) throws IOException {
+        HybridStore store = HybridStore.create(name, options(subpartitions, sortBufferSize), hybrid);
+        try {
+            for (Map.Entry<String, String> property : properties.entrySet()) {
+                store.property(property.getKey(), property.getValue());
+            }
+            return store;
+        } catch (IOException | RuntimeException e) {
+            store.release();
+            throw e;
+        }
+    }
+
+    private WriterOptions options(int subpartitions, long maxBuffered) {
+        return new WriterOptions(subpartitions)
+                // Flink's records, each preceded by its length, are cut into buffers anywhere.
+                .framing(Framing.OPAQUE)
+                .blockSize(blockSize)
+                .bufferSize(Math.max(1, Math.min(sortBufferSize, maxBuffered)))
+                .codec(codec)
+                .producer(producer)
+                .attempt(attempt)
+                // Files are read from front to back. If consumers read many of them, not all should begin with the same
+                // partition.
+                .rotation(ThreadLocalRandom.current().nextInt(subpartitions))
+                .createdBy(CREATED_BY);
+    }
+
+    /** The same, with another size of the sort buffer. */
+    OutputSettings withSortBufferSize(long size) {
+        return new OutputSettings(name, codec, blockSize, size, producer, attempt, properties);
     }
 
     Path data() {

@@ -120,7 +120,18 @@ final class Cluster implements AutoCloseable {
      * @param parallelism of operators that set none; 0 lets Flink choose
      */
     Outcome run(Job job, int parallelism) throws Exception {
-        StreamExecutionEnvironment environment = new StreamExecutionEnvironment(configuration);
+        return run(job, parallelism, Map.of());
+    }
+
+    /**
+     * Runs a job.
+     *
+     * @param options of the job, besides those of the cluster
+     */
+    Outcome run(Job job, int parallelism, Map<String, String> options) throws Exception {
+        Configuration own = new Configuration(configuration);
+        options.forEach(own::setString);
+        StreamExecutionEnvironment environment = new StreamExecutionEnvironment(own);
         if (parallelism > 0) {
             environment.setParallelism(parallelism);
         }

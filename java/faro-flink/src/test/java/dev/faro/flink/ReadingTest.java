@@ -173,7 +173,7 @@ class ReadingTest {
     void anOutputThatIsReleasedBeforeItIsOpenedIsNotFound() {
         OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true);
         FinishedOutput output = new FinishedOutput(
-                new ResultPartitionID(), folder.resolve("none.data"), folder.resolve("none.index"), reads);
+                new ResultPartitionID(), "a task", folder.resolve("none.data"), folder.resolve("none.index"), 100, reads);
         output.release();
         IOException failure = assertThrows(IOException.class, () -> output.open(0, 1, false));
         assertInstanceOf(PartitionNotFoundException.class, failure.getCause());

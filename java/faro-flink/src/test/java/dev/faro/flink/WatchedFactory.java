@@ -20,6 +20,7 @@ import org.apache.flink.runtime.shuffle.ShuffleIOOwnerContext;
  */
 public final class WatchedFactory extends FaroShuffleServiceFactory {
     static final List<FaroResultPartition> PARTITIONS = new CopyOnWriteArrayList<>();
+    static final List<FaroHybridPartition> HYBRID = new CopyOnWriteArrayList<>();
     /** The number of times that a task wrote partitions of Faro's and others. */
     static final AtomicInteger MIXED = new AtomicInteger();
     /** The decompressors of the gates that read blocking partitions. */
@@ -29,6 +30,7 @@ public final class WatchedFactory extends FaroShuffleServiceFactory {
     /** Clears the records. */
     static void reset() {
         PARTITIONS.clear();
+        HYBRID.clear();
         MIXED.set(0);
         DECOMPRESSORS.clear();
         beforeReading = partitions -> {};
@@ -43,6 +45,8 @@ public final class WatchedFactory extends FaroShuffleServiceFactory {
                 List<ResultPartition> made = super.createResultPartitionWriters(owner, descriptors);
                 made.stream().filter(FaroResultPartition.class::isInstance).map(FaroResultPartition.class::cast)
                         .forEach(PARTITIONS::add);
+                made.stream().filter(FaroHybridPartition.class::isInstance).map(FaroHybridPartition.class::cast)
+                        .forEach(HYBRID::add);
                 if (made.stream().map(FaroResultPartition.class::isInstance).distinct().count() == 2) {
                     MIXED.incrementAndGet();
                 }

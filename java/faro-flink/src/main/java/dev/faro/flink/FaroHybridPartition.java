@@ -1,0 +1,306 @@
+package dev.faro.flink;
+
+import dev.faro.FaroException;
+import dev.faro.hybrid.HybridConsumer;
+import dev.faro.hybrid.HybridMemory;
+import dev.faro.hybrid.HybridMode;
+import dev.faro.hybrid.HybridOptions;
+import dev.faro.hybrid.HybridStore;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import org.apache.flink.runtime.checkpoint.CheckpointException;
+import org.apache.flink.runtime.event.AbstractEvent;
+import org.apache.flink.runtime.io.network.api.EndOfData;
+import org.apache.flink.runtime.io.network.api.EndOfPartitionEvent;
+import org.apache.flink.runtime.io.network.api.StopMode;
+import org.apache.flink.runtime.io.network.api.serialization.EventSerializer;
+import org.apache.flink.runtime.io.network.buffer.Buffer;
+import org.apache.flink.runtime.io.network.buffer.BufferPool;
+import org.apache.flink.runtime.io.network.partition.BufferAvailabilityListener;
+import org.apache.flink.runtime.io.network.partition.PartitionNotFoundException;
+import org.apache.flink.runtime.io.network.partition.ResultPartition;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionManager;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
+import org.apache.flink.runtime.io.network.partition.ResultSubpartitionIndexSet;
+import org.apache.flink.runtime.io.network.partition.ResultSubpartitionView;
+import org.apache.flink.util.function.SupplierWithException;
+
+/**
+ * A hybrid partition, with its records and events in a hybrid store: consumers read it while one task writes it, from
+ * memory as long as that lasts.
+ */
+final class FaroHybridPartition extends ResultPartition implements Readable {
+    private final OutputSettings settings;
+    private final HybridMemory memory;
+    private final HybridMode mode;
+    private final OutputReads reads;
+    private final ReadFailures failures;
+
+    private final Object lock = new Object();
+    // Guarded by the lock.
+    private final Set<FaroSubpartitionView> views = new HashSet<>();
+    private boolean released;
+    private boolean ended;
+    /** Written by the task's thread, which also closes it, unless it is finished. */
+    private volatile HybridStore store;
+    private boolean endOfDataNotified;
+    /** Bytes for all subpartitions that were not yet added to the count of each. */
+    private long broadcastBytes;
+
+    /**
+     * Makes a partition that writes nothing before {@link #setup}.
+     *
+     * @param memory where regions are until they are consumed or written
+     * @param mode what is written
+     */
+    FaroHybridPartition(String owner, int partitionIndex, ResultPartitionID id, ResultPartitionType type,
+            int subpartitions, int keyGroups, ResultPartitionManager manager,
+            SupplierWithException<BufferPool, IOException> bufferPool, OutputSettings settings, HybridMemory memory,
+            HybridMode mode, OutputReads reads) {
+        super(owner, partitionIndex, id, type, subpartitions, keyGroups, manager, null, bufferPool);
+        this.settings = settings;
+        this.memory = memory;
+        this.mode = mode;
+        this.reads = reads;
+        this.failures = new ReadFailures(id, owner, settings.data());
+    }
+
+    /** The settings of the output, with the paths of its files. */
+    OutputSettings settings() {
+        return settings;
+    }
+
+    /** The store; null before {@link #setup}. */
+    HybridStore store() {
+        return store;
+    }
+
+    @Override
+    protected void setupInternal() throws IOException {
+        synchronized (lock) {
+            if (released) {
+                throw new IOException("expected a partition to be written, found a released one");
+            }
+            store = settings.createHybrid(
+                    numSubpartitions, new HybridOptions(memory, mode).executor(reads.executor()));
+        }
+    }
+
+    @Override
+    public void emitRecord(ByteBuffer record, int targetSubpartition) throws IOException {
+        checkInProduceState();
+        int bytes = record.remaining();
+        store.write(targetSubpartition, record);
+        resultPartitionBytes.inc(targetSubpartition, bytes);
+        numBytesOut.inc(bytes);
+    }
+
+    @Override
+    public void broadcastRecord(ByteBuffer record) throws IOException {
+        checkInProduceState();
+        int size = record.remaining();
+        store.broadcast(record);
+        countBroadcast(size);
+    }
+
+    @Override
+    public void broadcastEvent(AbstractEvent event, boolean isPriorityEvent) throws IOException {
+        Buffer buffer = EventSerializer.toBuffer(event, isPriorityEvent);
+        try {
+            checkInProduceState();
+            store.broadcastEvent(Events.kind(buffer.getDataType()), buffer.getNioBufferReadable());
+            countBroadcast(buffer.readableBytes());
+        } finally {
+            buffer.recycleBuffer();
+        }
+    }
+
+    private void countBroadcast(int size) {
+        broadcastBytes += size;
+        numBytesOut.inc((long) size * numSubpartitions);
+    }
+
+    @Override
+    public void notifyEndOfData(StopMode stopMode) throws IOException {
+        if (!endOfDataNotified) {
+            broadcastEvent(new EndOfData(stopMode), false);
+            endOfDataNotified = true;
+        }
+    }
+
+    @Override
+    public void finish() throws IOException {
+        broadcastEvent(EndOfPartitionEvent.INSTANCE, false);
+        resultPartitionBytes.incAll(broadcastBytes);
+        long buffers = 0;
+        for (long bytes : resultPartitionBytes.createSnapshot().getSubpartitionBytes()) {
+            buffers += (bytes + settings.blockSize() - 1) / settings.blockSize();
+        }
+        numBuffersOut.inc(buffers);
+        store.finish();
+        synchronized (lock) {
+            if (released) {
+                throw new IllegalStateException("expected a partition to be finished, found a released one");
+            }
+            ended = true;
+            super.finish();
+        }
+        LOG.info("{}: hybrid partition {} is finished: {}.", getOwningTaskName(), partitionId, store.figures());
+    }
+
+    @Override
+    protected void releaseInternal() {
+        List<FaroSubpartitionView> reading;
+        boolean releases;
+        synchronized (lock) {
+            released = true;
+            reading = List.copyOf(views);
+            // Otherwise the task may be inside a call of the store, and releases it when that call ends.
+            releases = ended;
+        }
+        reading.forEach(view -> view.fail(failures.released()));
+        if (releases) {
+            releaseStore();
+        }
+    }
+
+    /** Gives up memory and files, in a thread that may wait for a region that is being written. */
+    private void releaseStore() {
+        HybridStore written = store;
+        if (written == null) {
+            return;
+        }
+        try {
+            reads.executor().execute(written::release);
+        } catch (RejectedExecutionException e) {
+            written.release();
+        }
+    }
+
+    @Override
+    public void close() {
+        boolean releases;
+        synchronized (lock) {
+            releases = !ended;
+            released |= releases;
+        }
+        if (releases) {
+            releaseStore();
+        }
+        super.close();
+    }
+
+    @Override
+    protected ResultSubpartitionView createSubpartitionView(int index, BufferAvailabilityListener listener)
+            throws IOException {
+        return createSubpartitionView(new ResultSubpartitionIndexSet(index), listener);
+    }
+
+    @Override
+    public ResultSubpartitionView createSubpartitionView(
+            ResultSubpartitionIndexSet subpartitions, BufferAvailabilityListener listener) throws IOException {
+        if (subpartitions.getEndIndex() >= numSubpartitions) {
+            throw new IndexOutOfBoundsException(
+                    "expected subpartitions below " + numSubpartitions + ", found " + subpartitions);
+        }
+        FaroSubpartitionView view = new FaroSubpartitionView(this, subpartitions, listener);
+        synchronized (lock) {
+            if (released || store == null) {
+                throw new PartitionNotFoundException(partitionId);
+            }
+            views.add(view);
+        }
+        view.fillLater();
+        return view;
+    }
+
+    @Override
+    public OutputReads reads() {
+        return reads;
+    }
+
+    @Override
+    public int bufferSize() {
+        return settings.blockSize();
+    }
+
+    /** Opens a reading. In selective mode a subpartition can be read once; otherwise its producer has to run again. */
+    @Override
+    public BufferReading open(int from, int to, boolean local) throws IOException {
+        BlockSource.Wake wake = new BlockSource.Wake();
+        List<HybridConsumer> consumers = new ArrayList<>();
+        try {
+            for (int i = from; i < to; i++) {
+                consumers.add(store.open(i, wake));
+            }
+        } catch (FaroException e) {
+            consumers.forEach(HybridConsumer::close);
+            throw new IOException(e.getMessage(), new PartitionNotFoundException(partitionId));
+        }
+        return reads.reading(BlockSource.of(consumers, wake), 1, local);
+    }
+
+    @Override
+    public Throwable failureOf(Throwable fault) {
+        synchronized (lock) {
+            if (released) {
+                return failures.released();
+            }
+        }
+        return failures.of(fault);
+    }
+
+    @Override
+    public void remove(FaroSubpartitionView view) {
+        synchronized (lock) {
+            views.remove(view);
+        }
+    }
+
+    @Override
+    public void alignedBarrierTimeout(long checkpointId) {
+        // Batch jobs have no checkpoints.
+    }
+
+    @Override
+    public void abortCheckpoint(long checkpointId, CheckpointException cause) {
+        // Batch jobs have no checkpoints.
+    }
+
+    @Override
+    public void flushAll() {
+        // A consumer that waits ends the region.
+    }
+
+    @Override
+    public void flush(int subpartitionIndex) {
+        // A consumer that waits ends the region.
+    }
+
+    @Override
+    public CompletableFuture<?> getAvailableFuture() {
+        return AVAILABLE;
+    }
+
+    @Override
+    public int getNumberOfQueuedBuffers() {
+        return 0;
+    }
+
+    @Override
+    public long getSizeOfQueuedBuffersUnsafe() {
+        return 0;
+    }
+
+    @Override
+    public int getNumberOfQueuedBuffers(int targetSubpartition) {
+        return 0;
+    }
+}

@@ -1,0 +1,352 @@
+package dev.faro.flink;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.faro.hybrid.HybridFigures;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.functions.RichMapFunction;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Jobs with hybrid exchanges have the same results as with Flink's own blocking shuffle. */
+class HybridJobsTest {
+    private static final int SLOTS = 2;
+    private static final int PARALLELISM = 4;
+    private static final String FULL = "ALL_EXCHANGES_HYBRID_FULL";
+    private static final String SELECTIVE = "ALL_EXCHANGES_HYBRID_SELECTIVE";
+    private static final String MODE = "execution.batch-shuffle-mode";
+    private static final String MEMORY = "faro.hybrid.memory";
+    private static final Map<String, Cluster.Job> JOBS = Map.of(
+            "wordCount", Jobs::wordCount,
+            "keyedSum", Jobs::keyedSum,
+            "broadcast", Jobs::broadcast,
+            "broadcastJoin", Jobs::broadcastJoin,
+            "largeRecords", Jobs::largeRecords,
+            "oneKey", Jobs::oneKey,
+            "nothing", Jobs::nothing);
+    private static final int MOVED = 200_000;
+
+    @TempDir
+    static Path stockFolder;
+
+    @TempDir
+    Path folder;
+
+    private static final Map<String, List<String>> EXPECTED = new HashMap<>();
+    private static final AtomicInteger PRODUCERS = new AtomicInteger();
+    private static final AtomicInteger CONSUMERS = new AtomicInteger();
+    private static final AtomicBoolean FAILS = new AtomicBoolean();
+    private static final AtomicLong FIRST_TAKEN = new AtomicLong();
+    private static final AtomicLong LAST_MADE = new AtomicLong();
+
+    @BeforeAll
+    static void runWithStock() throws Exception {
+        try (Cluster stock = Cluster.stock(stockFolder, SLOTS, Map.of())) {
+            for (Map.Entry<String, Cluster.Job> job : JOBS.entrySet()) {
+                EXPECTED.put(job.getKey(), stock.run(job.getValue(), PARALLELISM).results());
+            }
+        }
+    }
+
+    @AfterAll
+    static void forget() {
+        EXPECTED.clear();
+        WatchedFactory.reset();
+    }
+
+    private static final class Makes extends RichMapFunction<Long, Long> {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public void open(OpenContext context) {
+            PRODUCERS.incrementAndGet();
+        }
+
+        @Override
+        public Long map(Long number) {
+            LAST_MADE.set(System.nanoTime());
+            return number;
+        }
+    }
+
+    /** The first attempt of one consumer fails half-way, if that is wanted. */
+    private static final class Takes extends RichMapFunction<Long, String> {
+        private static final long serialVersionUID = 1;
+        private int taken;
+
+        @Override
+        public void open(OpenContext context) {
+            CONSUMERS.incrementAndGet();
+        }
+
+        @Override
+        public String map(Long number) {
+            FIRST_TAKEN.compareAndSet(0, System.nanoTime());
+            if (++taken == MOVED / PARALLELISM / 2 && FAILS.compareAndSet(true, false)) {
+                throw new IllegalStateException("a consumer that fails");
+            }
+            return String.valueOf(number);
+        }
+    }
+
+    private static DataStream<String> moved(StreamExecutionEnvironment environment) {
+        return environment.fromSequence(1, MOVED).map(new Makes()).rebalance().map(new Takes());
+    }
+
+    private static List<String> movedNumbers() {
+        return LongStream.rangeClosed(1, MOVED).mapToObj(String::valueOf).sorted().toList();
+    }
+
+    private static void begin(boolean fails) {
+        PRODUCERS.set(0);
+        CONSUMERS.set(0);
+        FAILS.set(fails);
+        FIRST_TAKEN.set(0);
+        LAST_MADE.set(0);
+    }
+
+    private void everyJob(int slots, Map<String, String> options, int parallelism) throws Exception {
+        try (Cluster faro = Cluster.faro(folder, slots, options)) {
+            for (Map.Entry<String, Cluster.Job> job : JOBS.entrySet()) {
+                int before = WatchedFactory.HYBRID.size();
+                assertEquals(
+                        EXPECTED.get(job.getKey()), faro.run(job.getValue(), parallelism).results(), job.getKey());
+                assertTrue(WatchedFactory.HYBRID.size() > before, job.getKey());
+            }
+        }
+        nothingIsLeft();
+    }
+
+    private void nothingIsLeft() throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            assertEquals(List.of(), all.filter(Files::isRegularFile).toList());
+        }
+    }
+
+    private static long sum(java.util.function.ToLongFunction<HybridFigures> which) {
+        return WatchedFactory.HYBRID.stream().filter(partition -> partition.store() != null)
+                .mapToLong(partition -> which.applyAsLong(partition.store().figures())).sum();
+    }
+
+    @ParameterizedTest
+    @CsvSource({FULL + ",0b", FULL + ",64mb", SELECTIVE + ",0b", SELECTIVE + ",64mb", SELECTIVE + ",100kb"})
+    void everyJobInBothModes(String mode, String memory) throws Exception {
+        everyJob(SLOTS, Map.of(MODE, mode, MEMORY, memory), PARALLELISM);
+        boolean ample = memory.equals("64mb");
+        assertEquals(ample, sum(HybridFigures::fromFiles) == 0, "read from files");
+        // Flink makes partitions full that several consumers read.
+        WatchedFactory.HYBRID.removeIf(partition ->
+                mode.equals(SELECTIVE) == (partition.getPartitionType() == ResultPartitionType.HYBRID_FULL));
+        if (mode.equals(FULL)) {
+            assertEquals(sum(HybridFigures::bytes), sum(HybridFigures::written), "written once");
+        } else {
+            assertEquals(ample, sum(HybridFigures::written) == 0, "written");
+        }
+    }
+
+    /** Consumers run after their producers. */
+    @ParameterizedTest
+    @ValueSource(strings = {FULL, SELECTIVE})
+    void withOneSlot(String mode) throws Exception {
+        everyJob(1, Map.of(MODE, mode, MEMORY, "300kb"), PARALLELISM);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {FULL, SELECTIVE})
+    void withTheOtherScheduler(String mode) throws Exception {
+        everyJob(SLOTS, Map.of(MODE, mode, "jobmanager.scheduler", "Default", MEMORY, "300kb"), PARALLELISM);
+    }
+
+    @ParameterizedTest
+    @CsvSource({FULL + ",ONLY_FINISHED_PRODUCERS", SELECTIVE + ",ONLY_FINISHED_PRODUCERS",
+            FULL + ",ALL_PRODUCERS_FINISHED", SELECTIVE + ",ALL_PRODUCERS_FINISHED"})
+    void withOtherConstraints(String mode, String constraint) throws Exception {
+        everyJob(SLOTS, Map.of(MODE, mode, MEMORY, "300kb",
+                "jobmanager.partition.hybrid.partition-data-consume-constraint", constraint), PARALLELISM);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {FULL, SELECTIVE})
+    void withSpeculativeExecution(String mode) throws Exception {
+        everyJob(SLOTS, Map.of(MODE, mode, MEMORY, "300kb", "execution.batch.speculative.enabled", "true"), PARALLELISM);
+    }
+
+    /** Flink chooses the parallelism: there are fewer consumers than subpartitions, and each reads a range. */
+    @ParameterizedTest
+    @CsvSource({FULL + ",0b", FULL + ",64mb", SELECTIVE + ",0b", SELECTIVE + ",64mb"})
+    void rangesOfSubpartitions(String mode, String memory) throws Exception {
+        Map<String, String> options = Map.of(MODE, mode, MEMORY, memory, "faro.sort-buffer.size", "64kb",
+                "execution.batch.adaptive.auto-parallelism.enabled", "true",
+                "execution.batch.adaptive.auto-parallelism.max-parallelism", "12",
+                "execution.batch.adaptive.auto-parallelism.default-source-parallelism", "4",
+                "execution.batch.adaptive.auto-parallelism.avg-data-volume-per-task", "256kb");
+        Set<Integer> consumers = new HashSet<>();
+        Set<Integer> subpartitions = new HashSet<>();
+        try (Cluster faro = Cluster.faro(folder, SLOTS, options)) {
+            for (String name : List.of("wordCount", "keyedSum", "oneKey", "largeRecords", "nothing")) {
+                Cluster.Outcome outcome = faro.run(JOBS.get(name), 0);
+                assertEquals(EXPECTED.get(name), outcome.results(), name);
+                outcome.graph().getAllVertices().values().stream()
+                        .filter(vertex -> !vertex.getName().startsWith("Source"))
+                        .forEach(vertex -> consumers.add(vertex.getParallelism()));
+            }
+            WatchedFactory.HYBRID.forEach(partition -> subpartitions.add(partition.getNumberOfSubpartitions()));
+        }
+        assertTrue(consumers.stream().anyMatch(count -> count < subpartitions.stream().min(Integer::compare).get()),
+                "expected ranges, found " + subpartitions + " subpartitions for " + consumers + " consumers");
+    }
+
+    /** Stock Flink 2.3.0 fails unless the cluster's configuration says so too. */
+    @ParameterizedTest
+    @ValueSource(strings = {FULL, SELECTIVE})
+    void chosenForAJobOnly(String mode) throws Exception {
+        try (Cluster faro = Cluster.faro(folder, SLOTS, Map.of())) {
+            assertEquals(EXPECTED.get("wordCount"),
+                    faro.run(Jobs::wordCount, PARALLELISM, Map.of(MODE, mode)).results());
+            assertFalse(WatchedFactory.HYBRID.isEmpty());
+            assertTrue(WatchedFactory.PARTITIONS.isEmpty());
+            assertEquals(EXPECTED.get("wordCount"), faro.run(Jobs::wordCount, PARALLELISM).results());
+            assertFalse(WatchedFactory.PARTITIONS.isEmpty());
+        }
+    }
+
+    /** Blocking exchanges of a job are Faro's too when the cluster's mode is a hybrid one. */
+    @Test
+    void blockingInAHybridCluster() throws Exception {
+        try (Cluster faro = Cluster.faro(folder, SLOTS, Map.of(MODE, FULL))) {
+            assertEquals(EXPECTED.get("keyedSum"), faro.run(Jobs::keyedSum, PARALLELISM,
+                    Map.of(MODE, "ALL_EXCHANGES_BLOCKING")).results());
+            assertFalse(WatchedFactory.PARTITIONS.isEmpty());
+            assertTrue(WatchedFactory.HYBRID.isEmpty());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {FULL, SELECTIVE})
+    void consumersTakeRecordsBeforeProducersAreDone(String mode) throws Exception {
+        begin(false);
+        try (Cluster faro = Cluster.faro(folder, SLOTS, Map.of(MODE, mode))) {
+            assertEquals(movedNumbers(), faro.run(HybridJobsTest::moved, PARALLELISM).results());
+        }
+        assertTrue(FIRST_TAKEN.get() < LAST_MADE.get(),
+                () -> (FIRST_TAKEN.get() - LAST_MADE.get()) / 1_000_000 + " ms after the last was made");
+    }
+
+    /** In full mode only the consumer runs again; in selective mode its producers do, too. */
+    @ParameterizedTest
+    @CsvSource({FULL + ",0b", FULL + ",64mb", SELECTIVE + ",0b", SELECTIVE + ",64mb"})
+    void aConsumerFails(String mode, String memory) throws Exception {
+        begin(true);
+        try (Cluster faro = Cluster.faro(folder, SLOTS, Map.of(MODE, mode, MEMORY, memory))) {
+            assertEquals(movedNumbers(), faro.run(HybridJobsTest::moved, PARALLELISM).results());
+        }
+        assertFalse(FAILS.get(), "a consumer failed");
+        assertEquals(mode.equals(FULL), PRODUCERS.get() == PARALLELISM, () -> PRODUCERS + " runs of producers");
+        assertTrue(CONSUMERS.get() > PARALLELISM);
+        nothingIsLeft();
+    }
+
+    /** A flipped bit in a region that was written makes the producer run again. */
+    @ParameterizedTest
+    @ValueSource(strings = {FULL, SELECTIVE})
+    void damageToAFile(String mode) throws Exception {
+        begin(false);
+        AtomicBoolean damaged = new AtomicBoolean();
+        Map<String, String> options = Map.of(MODE, mode, MEMORY, "0b",
+                "jobmanager.partition.hybrid.partition-data-consume-constraint", "ALL_PRODUCERS_FINISHED");
+        try (Cluster faro = Cluster.faro(folder, SLOTS, options)) {
+            WatchedFactory.beforeReading = partitions -> {
+                if (!WatchedFactory.HYBRID.isEmpty() && damaged.compareAndSet(false, true)) {
+                    flip(WatchedFactory.HYBRID.get(0).settings().data());
+                }
+            };
+            assertEquals(movedNumbers(), faro.run(HybridJobsTest::moved, PARALLELISM).results());
+        }
+        assertTrue(damaged.get());
+        assertTrue(PRODUCERS.get() > PARALLELISM, () -> PRODUCERS + " runs of producers");
+    }
+
+    private static void flip(Path file) {
+        try (RandomAccessFile data = new RandomAccessFile(file.toFile(), "rw")) {
+            data.seek(data.length() / 2);
+            int before = data.read();
+            data.seek(data.length() / 2);
+            data.write(before ^ 8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({FULL + ",0b", SELECTIVE + ",64mb"})
+    void aTaskManagerIsLost(String mode, String memory) throws Exception {
+        begin(false);
+        AtomicReference<CompletableFuture<Void>> lost = new AtomicReference<>();
+        try (Cluster faro = Cluster.faro(folder, SLOTS, Map.of(MODE, mode, MEMORY, memory))) {
+            WatchedFactory.beforeReading = partitions -> {
+                if (lost.compareAndSet(null, new CompletableFuture<>())) {
+                    CompletableFuture.runAsync(() -> faro.replaceTaskManager(0)).whenComplete((done, fault) -> {
+                        if (fault == null) {
+                            lost.get().complete(null);
+                        } else {
+                            lost.get().completeExceptionally(fault);
+                        }
+                    });
+                }
+            };
+            assertEquals(movedNumbers(), faro.run(HybridJobsTest::moved, PARALLELISM).results());
+            lost.get().join();
+        }
+        assertTrue(PRODUCERS.get() > PARALLELISM, () -> PRODUCERS + " runs of producers");
+    }
+
+    /** No thread is made for an output. */
+    @Test
+    void noThreadsOfOutputs() throws Exception {
+        try (Cluster faro = Cluster.faro(folder, SLOTS, Map.of(MODE, FULL))) {
+            faro.run(Jobs::keyedSum, PARALLELISM);
+            Set<String> before = threads();
+            for (int i = 0; i < 5; i++) {
+                faro.run(Jobs::keyedSum, PARALLELISM);
+            }
+            Set<String> added = threads();
+            added.removeAll(before);
+            added.removeIf(name -> !name.contains("faro") && !name.contains("Spill") && !name.contains("flush thread")
+                    && !name.contains("reclaim"));
+            assertEquals(Set.of(), added);
+        }
+    }
+
+    private static Set<String> threads() {
+        Set<String> names = new HashSet<>();
+        Thread.getAllStackTraces().keySet().forEach(thread -> names.add(thread.getName()));
+        return names;
+    }
+}
