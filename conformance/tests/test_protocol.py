@@ -137,7 +137,7 @@ def test_every_request_of_the_manifest_is_one(protocol: Protocol) -> None:
         request |= {role: str(path) for role, path in (case.get("files") or {}).items()}
         if case["op"] == "write":
             request = {"path": "out", "options": {}, "calls": [], **request}
-        if case["op"] in {"fragment", "region_fragments"}:
+        if case["op"] in {"fragment", "region_fragments", "hybrid"}:
             request["path"] = "out"
         if case["op"] == "merge":
             request |= {"path": "out", "fragments": case.get("fragments", [])}

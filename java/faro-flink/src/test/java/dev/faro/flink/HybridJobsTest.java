@@ -30,12 +30,19 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Jobs with hybrid exchanges have the same results as with Flink's own blocking shuffle. */
+/**
+ * Jobs with hybrid exchanges have the same results as with Flink's own blocking shuffle.
+ *
+ * <p>With the constraint ALL_PRODUCERS_FINISHED a job of Flink's own shuffle waits for ever when a producer has to run
+ * again (selective mode, 2.3.0), and so does one of Faro's: the scheduler does not start it. So failures are tested without.
+ */
+@Timeout(240)
 class HybridJobsTest {
     private static final int SLOTS = 2;
     private static final int PARALLELISM = 4;
@@ -279,11 +286,11 @@ class HybridJobsTest {
     void damageToAFile(String mode) throws Exception {
         begin(false);
         AtomicBoolean damaged = new AtomicBoolean();
-        Map<String, String> options = Map.of(MODE, mode, MEMORY, "0b",
-                "jobmanager.partition.hybrid.partition-data-consume-constraint", "ALL_PRODUCERS_FINISHED");
-        try (Cluster faro = Cluster.faro(folder, SLOTS, options)) {
+        // With one slot in each task manager some consumers begin when producers are done.
+        try (Cluster faro = Cluster.faro(folder, 1, Map.of(MODE, mode, MEMORY, "0b"))) {
             WatchedFactory.beforeReading = partitions -> {
-                if (!WatchedFactory.HYBRID.isEmpty() && damaged.compareAndSet(false, true)) {
+                boolean written = !WatchedFactory.HYBRID.isEmpty() && WatchedFactory.HYBRID.get(0).isFinished();
+                if (written && damaged.compareAndSet(false, true)) {
                     flip(WatchedFactory.HYBRID.get(0).settings().data());
                 }
             };
