@@ -70,6 +70,8 @@ class HybridJobsTest {
     private static final AtomicInteger PRODUCERS = new AtomicInteger();
     private static final AtomicInteger CONSUMERS = new AtomicInteger();
     private static final AtomicBoolean FAILS = new AtomicBoolean();
+    /** Whether producers are slow until a consumer has taken a record. */
+    private static final AtomicBoolean SLOW = new AtomicBoolean();
     private static final AtomicLong FIRST_TAKEN = new AtomicLong();
     private static final AtomicLong LAST_MADE = new AtomicLong();
 
@@ -97,7 +99,10 @@ class HybridJobsTest {
         }
 
         @Override
-        public Long map(Long number) {
+        public Long map(Long number) throws InterruptedException {
+            if (SLOW.get() && FIRST_TAKEN.get() == 0) {
+                Thread.sleep(1);
+            }
             LAST_MADE.set(System.nanoTime());
             return number;
         }
@@ -137,6 +142,7 @@ class HybridJobsTest {
         FAILS.set(fails);
         FIRST_TAKEN.set(0);
         LAST_MADE.set(0);
+        SLOW.set(false);
     }
 
     private void everyJob(int slots, Map<String, String> options, int parallelism) throws Exception {
@@ -259,6 +265,7 @@ class HybridJobsTest {
     @ValueSource(strings = {FULL, SELECTIVE})
     void consumersTakeRecordsBeforeProducersAreDone(String mode) throws Exception {
         begin(false);
+        SLOW.set(true);
         try (Cluster faro = Cluster.faro(folder, SLOTS, Map.of(MODE, mode))) {
             assertEquals(movedNumbers(), faro.run(HybridJobsTest::moved, PARALLELISM).results());
         }
