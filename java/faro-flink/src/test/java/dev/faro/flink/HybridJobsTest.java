@@ -266,7 +266,8 @@ class HybridJobsTest {
     void consumersTakeRecordsBeforeProducersAreDone(String mode) throws Exception {
         begin(false);
         SLOW.set(true);
-        try (Cluster faro = Cluster.faro(folder, SLOTS, Map.of(MODE, mode))) {
+        // Producers and consumers at once, each in a slot of its own.
+        try (Cluster faro = Cluster.faro(folder, 2 * SLOTS, Map.of(MODE, mode))) {
             assertEquals(movedNumbers(), faro.run(HybridJobsTest::moved, PARALLELISM).results());
         }
         assertTrue(FIRST_TAKEN.get() < LAST_MADE.get(),
@@ -278,7 +279,7 @@ class HybridJobsTest {
     @CsvSource({FULL + ",0b", FULL + ",64mb", SELECTIVE + ",0b", SELECTIVE + ",64mb"})
     void aConsumerFails(String mode, String memory) throws Exception {
         begin(true);
-        try (Cluster faro = Cluster.faro(folder, SLOTS, Map.of(MODE, mode, MEMORY, memory))) {
+        try (Cluster faro = Cluster.faro(folder, 2 * SLOTS, Map.of(MODE, mode, MEMORY, memory))) {
             assertEquals(movedNumbers(), faro.run(HybridJobsTest::moved, PARALLELISM).results());
         }
         assertFalse(FAILS.get(), "a consumer failed");
