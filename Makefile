@@ -175,8 +175,8 @@ test-spark: out/tpch-parquet-0.1/stamp $(if $(SPARK),,out/tpcds-0.1/stamp) ## Te
 		$(if $(SPARK),,-Dfaro.tpcds=$(CURDIR)/out/tpcds-0.1) $(EVERY:%=-Dfaro.every=%) $(SPARK_ARGS)
 
 # Hybrid stores beside ordinary writers: 10,000 drawn scripts in each language, a few minutes.
-.PHONY: interleavings
-interleavings: .venv/stamp ## Draw 10,000 interleavings of hybrid stores in each language; `make test` draws a sample
+.PHONY: hybrid-interleavings
+hybrid-interleavings: .venv/stamp ## Draw 10,000 interleavings of hybrid stores in each language; `make test` draws a sample
 	cd rust && FARO_INTERLEAVINGS=10000 $(CARGO) test --release --locked --package faro-format --test hybrid
 	$(MVN) test --projects :faro-format -Dtest=HybridStoreTest -Dfaro.interleavings=10000
 	cd python && FARO_INTERLEAVINGS=10000 $(BIN)/python -m pytest -q tests/test_hybrid.py

@@ -2,6 +2,7 @@ package dev.faro.flink;
 
 import dev.faro.FaroException;
 import dev.faro.hybrid.HybridConsumer;
+import dev.faro.hybrid.HybridFigures;
 import dev.faro.hybrid.HybridMemory;
 import dev.faro.hybrid.HybridMode;
 import dev.faro.hybrid.HybridOptions;
@@ -152,7 +153,9 @@ final class FaroHybridPartition extends ResultPartition implements Readable {
             ended = true;
             super.finish();
         }
-        LOG.info("{}: hybrid partition {} is finished: {}.", getOwningTaskName(), partitionId, store.figures());
+        HybridFigures figures = store.figures();
+        LOG.info("Hybrid partition {} of {}: {} bytes, of which {} were written so far.", partitionId, getOwningTaskName(),
+                figures.bytes(), figures.written());
     }
 
     @Override

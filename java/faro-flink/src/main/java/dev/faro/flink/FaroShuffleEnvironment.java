@@ -71,8 +71,8 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
                 .orElse(configuration.batchShuffleReadMemoryBytes()));
         this.isSpeculative = options.get(BatchExecutionOptions.SPECULATIVE_ENABLED);
         this.channels = new FileChannelManagerImpl(configuration.getTempDirs(), FOLDER);
-        LOG.info("Blocking and hybrid partitions are written as Faro files, with codec {}; hybrid ones have {} bytes of"
-                + " memory.", codec, hybridMemory.bytes());
+        LOG.info("Blocking partitions are written as Faro files, with codec {}.", codec);
+        LOG.info("Hybrid partitions are in {} MiB of memory, and in Faro files.", hybridMemory.bytes() >> 20);
     }
 
     private static Codec codec(NettyShuffleEnvironmentConfiguration configuration) {

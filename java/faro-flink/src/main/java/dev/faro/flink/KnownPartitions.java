@@ -14,7 +14,7 @@ import org.apache.flink.runtime.jobgraph.IntermediateDataSetID;
 import org.apache.flink.runtime.shuffle.ShuffleDescriptor;
 
 /**
- * The partitions that input gates know. A consumer that begins before all of its producers are finished is told of the
+ * The partitions that input gates know. A consumer that begins before all of its producers are finished learns of the
  * others later. Flink may tell a gate of a partition that it knows: then {@code SingleInputGate.updateInputChannel}
  * (2.3.0, 1.20.5) forgets the channels of that partition, and the job waits for ever or fails with "Bug in input gate
  * setup logic". So such news is left out.

@@ -128,7 +128,7 @@ public final class HybridConsumer implements Closeable {
     }
 
     /**
-     * The block that {@link #next} moved to; its cursor is only to be asked about that block.
+     * The block that {@link #next} moved to; its cursor is for that block only.
      *
      * @throws IllegalStateException before the first block
      */
