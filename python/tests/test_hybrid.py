@@ -267,3 +267,18 @@ def test_properties_are_in_the_footer(tmp_path: Path) -> None:
         store.close()
         with Reader(tmp_path / mode) as reader:
             assert reader.properties == {"key": "value"}
+
+
+def test_names_that_exist(tmp_path: Path) -> None:
+    (tmp_path / "s.index").touch()
+    with pytest.raises(FaroError) as fault:
+        make(tmp_path, "full")
+    assert code(fault) == ErrorCode.IO
+    # It may need no file.
+    store = make(tmp_path, "selective")
+    store.write(0, bytes(100))
+    with pytest.raises(FaroError) as fault:
+        store.flush()
+    assert code(fault) == ErrorCode.IO
+    store.release()
+    assert [path.name for path in tmp_path.iterdir()] == ["s.index"]

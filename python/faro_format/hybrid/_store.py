@@ -50,6 +50,8 @@ class HybridStore:
     ) -> None:
         """Begin an output of files ``NAME.data`` and ``NAME.index``, which do not exist yet.
 
+        A selective store looks at the names when it makes the files.
+
         Args:
             name: the NAME of a pair.
             options: those of a writer, without those of HYB-2.
@@ -78,7 +80,8 @@ class HybridStore:
         self._image = Image(memory, *files, selective=mode == "selective")
         self._image.partition_count = options.partition_count
         self._spiller = Spiller(self._image, self._files)
-        destination = _ImageDestination(self._image, {"data": data, "index": index}, self._spiller.finish_full)
+        named: dict[Role, str] = {"data": data, "index": index}
+        destination = _ImageDestination(self._image, named, self._spiller.finish_full, makes_files=mode == "full")
         self._writer = Writer(options=replace(options, layout="paired", follow=False), destination=destination)
         self._told = self._image.commits
         self._buffered = 0
@@ -273,17 +276,19 @@ def _check(options: WriterOptions) -> None:
 class _ImageDestination(Destination):
     """Where the writer of a store writes: into the image."""
 
-    def __init__(self, image: Image, paths: dict[Role, str], ending: Callable[[], None]) -> None:
+    def __init__(self, image: Image, paths: dict[Role, str], ending: Callable[[], None], *, makes_files: bool) -> None:
         self._image = image
         self._paths = paths
         self._ending = ending
+        # Whether there will be files in any case, so that their names are looked at now.
+        self._makes_files = makes_files
 
     def create(self, role: Role) -> NewFile:
         return _ImageNewFile(self._image, role, self._paths[role], self._ending)
 
     def taken(self, role: Role) -> str | None:
         path = self._paths[role]
-        return path if os.path.lexists(path) else None
+        return path if self._makes_files and os.path.lexists(path) else None
 
 
 class _ImageNewFile(NewFile):

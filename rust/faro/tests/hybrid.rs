@@ -434,3 +434,19 @@ fn work_that_has_not_begun_is_taken_back() {
         );
     }
 }
+
+#[test]
+fn names_that_exist() {
+    let place = Place::new();
+    let files = place.output(Layout::Paired);
+    std::fs::write(files.paths()[1].1, b"").unwrap();
+    let options = |mode| HybridOptions::new(HybridMemory::new(0), mode);
+    let full = HybridStore::create(place.name(), WriterOptions::new(2), options(HybridMode::Full));
+    assert_eq!(code(full.map(|_| ())), ErrorCode::Io);
+    // It may need no file.
+    let mut store = HybridStore::create(place.name(), WriterOptions::new(2), options(HybridMode::Selective)).unwrap();
+    store.write(0, &[1; 100]).unwrap();
+    assert_eq!(code(store.flush()), ErrorCode::Io);
+    store.release();
+    assert_eq!(place.files(), ["out.index"]);
+}

@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// About how many bytes are read from the image at once.
+const COPIED: u64 = 256 << 10;
+
 pub(super) struct SelectiveFiles {
     name: PathBuf,
     options: WriterOptions,
@@ -129,9 +132,9 @@ impl SelectiveFiles {
         let Some(writer) = &mut self.writer else {
             return Ok(());
         };
-        let first = self.options.first_partition;
+        let first_partition = self.options.first_partition;
         let mut written = writer.region()?;
-        let mut payload = Vec::new();
+        let mut blocks = Vec::new();
         for rest in rests {
             let partition = match &rest.owner {
                 ExtentOwner::Partition(partition) => Some(*partition),
@@ -142,18 +145,24 @@ impl SelectiveFiles {
             };
             let mut at = rest.start;
             while at < rest.end {
-                let header = header_at(image, at)?;
-                payload.resize(header.stored_size as usize, 0);
-                image.read(at + BlockHeader::SIZE as u64, &mut payload)?;
-                written.sequence(header.sequence)?;
-                let block = StoredBlock::new(&payload, header.plain_size);
-                written.stored_block(partition, block.kind(header.kind).codec(header.codec))?;
-                let stream = match partition {
-                    Some(partition) => &mut self.own[(partition - first) as usize],
-                    None => &mut self.shared,
-                };
-                *stream = u64::from(header.sequence) + 1;
-                at += size_in_file(&header);
+                // Many blocks with one read.
+                let first = size_in_file(&header_at(image, at)?);
+                let size = (rest.end - at).min(first.max(COPIED));
+                blocks.resize(usize::try_from(size).unwrap_or(usize::MAX), 0);
+                image.read(at, &mut blocks)?;
+                let mut from = 0;
+                while let Some((header, stored, end)) = whole_block(&blocks, from) {
+                    written.sequence(header.sequence)?;
+                    let block = StoredBlock::new(stored, header.plain_size);
+                    written.stored_block(partition, block.kind(header.kind).codec(header.codec))?;
+                    let stream = match partition {
+                        Some(partition) => &mut self.own[(partition - first_partition) as usize],
+                        None => &mut self.shared,
+                    };
+                    *stream = u64::from(header.sequence) + 1;
+                    from = end;
+                }
+                at += from as u64;
             }
         }
         written.end()
@@ -226,6 +235,16 @@ fn rest(image: &Image, start: u64, end: u64, from: u64) -> Result<Option<u64>> {
         at += size_in_file(&header);
     }
     Ok((at < end).then_some(at))
+}
+
+/// The block at an offset: its header, its stored payload, and where it ends. None if it is not whole.
+fn whole_block(bytes: &[u8], at: usize) -> Option<(BlockHeader, &[u8], usize)> {
+    let rest = bytes.get(at..)?;
+    let header = BlockHeader::parse(rest.first_chunk()?);
+    let end = usize::try_from(size_in_file(&header)).ok()?;
+    let block = rest.get(..end)?;
+    let stored = block.get(BlockHeader::SIZE..BlockHeader::SIZE + header.stored_size as usize)?;
+    Some((header, stored, at + end))
 }
 
 fn header_at(image: &Image, at: u64) -> Result<BlockHeader> {

@@ -67,7 +67,8 @@ pub struct HybridStore {
 }
 
 impl HybridStore {
-    /// Begins an output of files `NAME.data` and `NAME.index`, which do not exist yet.
+    /// Begins an output of files `NAME.data` and `NAME.index`, which do not exist yet. A selective store looks at the names
+    /// when it makes the files.
     ///
     /// # Errors
     /// `invalid-argument` for an option out of range, and for those that a store cannot have (HYB-2); `io` when a file of
@@ -99,6 +100,7 @@ impl HybridStore {
         let destination = ImageDestination {
             image: Arc::clone(&image),
             paths: (data, index),
+            makes_files: !selective,
             spiller: Arc::downgrade(&spiller),
         };
         let kind = crate::bytes::FileKind::Index;
@@ -347,6 +349,8 @@ fn check(options: &WriterOptions) -> Result<()> {
 struct ImageDestination {
     image: Arc<Image>,
     paths: (PathBuf, PathBuf),
+    /// Whether there will be files in any case, so that their names are looked at now.
+    makes_files: bool,
     spiller: Weak<Spiller>,
 }
 
@@ -379,7 +383,7 @@ impl Destination for ImageDestination {
 
     fn taken(&self, role: FileRole) -> io::Result<Option<PathBuf>> {
         let path = self.path(role);
-        Ok(path.symlink_metadata().is_ok().then(|| path.clone()))
+        Ok((self.makes_files && path.symlink_metadata().is_ok()).then(|| path.clone()))
     }
 }
 

@@ -58,7 +58,7 @@ public final class HybridStore implements AutoCloseable {
         this.image = new Image(memory, name, mode == HybridMode.SELECTIVE, files::data, files::index,
                 options.reader);
         ImageDestination destination = new ImageDestination(
-                image, name.file(FileRole.DATA), name.file(FileRole.INDEX), this::endFiles);
+                image, name.file(FileRole.DATA), name.file(FileRole.INDEX), full != null, this::endFiles);
         this.writer = Writer.ofImage(name, destination, given);
         if (full != null) {
             full.replaces(destination.replaces());
@@ -71,7 +71,8 @@ public final class HybridStore implements AutoCloseable {
     }
 
     /**
-     * Begins an output of files {@code NAME.data} and {@code NAME.index}, which do not exist yet.
+     * Begins an output of files {@code NAME.data} and {@code NAME.index}, which do not exist yet. A selective store looks at
+     * the names when it makes the files.
      *
      * @param name the NAME, without an ending
      * @param writing the options of the writer; those of HYB-2 are refused

@@ -21,10 +21,13 @@ final class ImageDestination implements Destination {
     private final Path data;
     private final Path index;
     private final Ending ending;
+    /** Whether there will be files in any case, so that their names are looked at now. */
+    private final boolean makesFiles;
     private boolean replaces;
 
-    ImageDestination(Image image, Path data, Path index, Ending ending) {
+    ImageDestination(Image image, Path data, Path index, boolean makesFiles, Ending ending) {
         this.image = image;
+        this.makesFiles = makesFiles;
         this.data = data;
         this.index = index;
         this.ending = ending;
@@ -42,7 +45,7 @@ final class ImageDestination implements Destination {
     @Override
     public Optional<String> taken(FileRole role) {
         Path path = path(role);
-        return Files.exists(path) ? Optional.of(path.toString()) : Optional.empty();
+        return makesFiles && Files.exists(path) ? Optional.of(path.toString()) : Optional.empty();
     }
 
     @Override

@@ -27,6 +27,9 @@ import java.util.TreeMap;
 
 /** The files of a selective store: the blocks that were not delivered when their region left the memory (HYB-5). */
 final class SelectiveFiles implements SpillFiles {
+    /** About how many bytes are read from the image at once. */
+    private static final int COPIED = 256 << 10;
+
     private final OutputName name;
     private final WriterOptions options;
     /** The first partition in slot order, relative to the first partition of the file. */
@@ -34,7 +37,7 @@ final class SelectiveFiles implements SpillFiles {
     private final ReadFile readData;
     private final ReadFile readIndex;
     private final ByteBuffer header = ByteBuffer.allocate(BlockHeader.SIZE).order(ByteOrder.LITTLE_ENDIAN);
-    private ByteBuffer payload = ByteBuffer.allocate(0);
+    private ByteBuffer blocks = ByteBuffer.allocate(0);
     private Writer writer;
     /** For each partition, and for shared blocks, the sequence after the last block that was written. */
     private long[] ownWritten;
@@ -79,9 +82,7 @@ final class SelectiveFiles implements SpillFiles {
                     if (rest.shared >= 0) {
                         beginShared(written, index, rest.shared, reader);
                     }
-                    for (long at = rest.start; at < rest.end; at += copy(image, at, rest, index, written)) {
-                        // Block by block.
-                    }
+                    copy(image, rest, index, written);
                     end += rest.end - rest.start;
                 }
                 written.end();
@@ -169,27 +170,45 @@ final class SelectiveFiles implements SpillFiles {
         written.shared(Arrays.copyOf(members, count));
     }
 
-    /** Copies a block; returns its size in the file. */
-    private long copy(Image image, long at, Rest rest, Region index, RegionWriter written) throws FaroException {
-        readHeader(image, at);
-        int stored = header.getInt(0);
-        if (payload.capacity() < stored) {
-            payload = ByteBuffer.allocate(stored);
+    /** Copies blocks, many with one read. */
+    private void copy(Image image, Rest rest, Region index, RegionWriter written) throws FaroException {
+        for (long at = rest.start; at < rest.end;) {
+            readHeader(image, at);
+            long first = BlockHeader.sizeInFile(Integer.toUnsignedLong(header.getInt(0)));
+            int size = (int) Math.min(rest.end - at, Math.max(first, COPIED));
+            if (blocks.capacity() < size) {
+                blocks = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
+            }
+            image.read(at, blocks.clear().limit(size));
+            at += copyWhole(blocks.flip(), rest, index, written);
         }
-        image.read(at + BlockHeader.SIZE, payload.clear().limit(stored));
-        StoredBlock block = StoredBlock.of(header.get(BlockHeader.KIND), Codec.of(header.get(BlockHeader.KIND + 1)),
-                Integer.toUnsignedLong(header.getInt(4)), payload.flip());
-        long sequence = Integer.toUnsignedLong(header.getInt(BlockHeader.SEQUENCE));
-        written.sequence(sequence);
-        if (rest.shared >= 0) {
-            written.storedBlock(block, 0);
-            sharedWritten = sequence + 1;
-        } else {
-            int partition = index.partitionOf(rest.slot);
-            written.storedBlock(partition, block, 0);
-            ownWritten[partition - writer.header().firstPartition()] = sequence + 1;
+    }
+
+    /** Copies the blocks that are whole; returns their size. */
+    private int copyWhole(ByteBuffer bytes, Rest rest, Region index, RegionWriter written) throws FaroException {
+        int at = 0;
+        while (bytes.limit() - at >= BlockHeader.SIZE) {
+            int stored = bytes.getInt(at);
+            long next = at + BlockHeader.sizeInFile(Integer.toUnsignedLong(stored));
+            if (next > bytes.limit()) {
+                break;
+            }
+            StoredBlock block = StoredBlock.of(bytes.get(at + BlockHeader.KIND),
+                    Codec.of(bytes.get(at + BlockHeader.KIND + 1)), Integer.toUnsignedLong(bytes.getInt(at + 4)),
+                    bytes.slice(at + BlockHeader.SIZE, stored));
+            long sequence = Integer.toUnsignedLong(bytes.getInt(at + BlockHeader.SEQUENCE));
+            written.sequence(sequence);
+            if (rest.shared >= 0) {
+                written.storedBlock(block, 0);
+                sharedWritten = sequence + 1;
+            } else {
+                int partition = index.partitionOf(rest.slot);
+                written.storedBlock(partition, block, 0);
+                ownWritten[partition - writer.header().firstPartition()] = sequence + 1;
+            }
+            at = (int) next;
         }
-        return BlockHeader.sizeInFile(stored);
+        return at;
     }
 
     /**

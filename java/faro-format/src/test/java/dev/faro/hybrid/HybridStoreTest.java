@@ -331,6 +331,22 @@ class HybridStoreTest {
         }
     }
 
+    @Test
+    void namesThatExist() throws Exception {
+        Files.createFile(folder.resolve("s.index"));
+        HybridMemory memory = new HybridMemory(0);
+        FaroException refused = assertThrows(FaroException.class, () -> HybridStore.create(
+                folder.resolve("s"), new WriterOptions(2), new HybridOptions(memory, HybridMode.FULL)));
+        assertEquals(ErrorCode.IO, refused.code());
+        // It may need no file.
+        HybridStore store = HybridStore.create(
+                folder.resolve("s"), new WriterOptions(2), new HybridOptions(memory, HybridMode.SELECTIVE));
+        store.write(0, ByteBuffer.wrap(new byte[100]));
+        assertEquals(ErrorCode.IO, assertThrows(FaroException.class, store::flush).code());
+        store.release();
+        assertEquals(List.of("s.index"), Outputs.names(folder));
+    }
+
     /** A store may end in a thread of its executor, which has no other. */
     @ParameterizedTest
     @EnumSource(HybridMode.class)
