@@ -133,6 +133,15 @@ def flink_jobs(sizes: Sizes) -> Iterator[Step]:
         yield Step("flink-jobs", (call,), sizes.alone - 1)
 
 
+def flink_hybrid(sizes: Sizes) -> Iterator[Step]:
+    """Whole jobs with hybrid exchanges, with Faro's and Flink's own; and the same with blocking exchanges."""
+    for job in ("small", "rebalance", "keyed-sum", "word-count"):
+        cell = (("job", job), ("partitions", 4), ("codec", "lz4"))
+        plain = 2 * sizes.plain_mib if job == "rebalance" else sizes.packed_mib // 2
+        repetitions = 25 * sizes.alone if job == "small" else sizes.alone + 2
+        yield Step("flink-hybrid", (Call("java", "flink-hybrid", cell, repetitions, plain),), sizes.turns)
+
+
 SPARK_JOBS = (
     ("q3", 16), ("q9", 16), ("q18", 16), ("repartition", 64), ("repartition-spill", 256), ("sort-spill", 256),
     ("tiny-blocks", 300), ("tiny-blocks", 1_000),
@@ -235,6 +244,7 @@ GRIDS = {
     "read": read,
     "python": python,
     "flink-jobs": flink_jobs,
+    "flink-hybrid": flink_hybrid,
     "spark-jobs": spark_jobs,
     "spark-push": spark_push,
 }

@@ -20,6 +20,7 @@ RUST = REPOSITORY / "rust/target/release/faro-bench"
 JAVA = REPOSITORY / "java/benchmarks/run"
 JOBS = {
     "flink-jobs": REPOSITORY / "java/faro-flink/bench",
+    "flink-hybrid": REPOSITORY / "java/faro-flink/bench",
     "spark-jobs": REPOSITORY / "java/faro-spark/bench",
     "spark-push": REPOSITORY / "java/faro-spark/bench",
 }

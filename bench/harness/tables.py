@@ -24,6 +24,7 @@ TITLES = {
     "merge": "Merging",
     "growth": "Cost as work grows",
     "flink-jobs": "Jobs of Flink",
+    "flink-hybrid": "Hybrid exchanges of Flink",
     "spark-jobs": "Jobs of Spark",
     "spark-push": "Push-based shuffle of Spark",
 }
@@ -170,11 +171,12 @@ def _figures(lines: list[Line]) -> str:
 
 JOB_PEERS = {
     "flink-jobs": ("flink-sort", "flink-hash"),
+    "flink-hybrid": ("flink-selective", "flink-full", "faro", "flink-sort"),
     "spark-jobs": ("spark-sort", "spark-sort-no-checksums"),
     "spark-push": ("spark-push", "spark-sort"),
 }
 """The engines' own shuffles."""
-JOB_SUBJECTS = {"spark-push": "faro-push"}
+JOB_SUBJECTS = {"spark-push": "faro-push", "flink-hybrid": "faro-selective"}
 """What is compared with them, if it is not `faro`."""
 
 

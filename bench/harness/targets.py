@@ -13,6 +13,7 @@ from harness.lines import Line
 from harness.verdicts import NOT_MEASURED, Cell, Target, Verdict, cells, decide, decide_speeds, figure, short_name
 
 RUST, JAVA, PYTHON = (("rust", "faro"), ("java", "faro"), ("python", "faro"))
+FARO_SELECTIVE, FLINK_SELECTIVE = ("java", "faro-selective"), ("java", "flink-selective")
 FARO_PUSH, SPARK_PUSH = ("java", "faro-push"), ("java", "spark-push")
 FLINK, FLINK_JOB, SPARK_JOB = ("java", "flink"), ("java", "flink-sort"), ("java", "spark-sort")
 SPARK, COPY = ("java", "spark"), ("rust", "read-crc-write")
@@ -310,6 +311,14 @@ def targets() -> Iterator[Target]:
         _jobs("flink-jobs", FLINK_JOB, 1.1, *SHUFFLE_BOUND),
     )  # fmt: skip
     yield Target("flink-heap", f"Peak heap in jobs at parallelism {WIDE}: at most Flink's", _heap)
+    yield Target(
+        "flink-hybrid", "Flink's jobs with selective hybrid exchanges: 1.0 of its own",
+        _jobs("flink-hybrid", FLINK_SELECTIVE, 1.0, mine=FARO_SELECTIVE),
+    )  # fmt: skip
+    yield Target(
+        "flink-hybrid-full", "The same with full ones: 1.0 of its own",
+        _jobs("flink-hybrid", ("java", "flink-full"), 1.0, mine=("java", "faro-full")),
+    )  # fmt: skip
     yield Target("spark-jobs", "Spark's jobs: 0.97 of its own shuffle", _jobs("spark-jobs", SPARK_JOB, 0.97))
     yield Target(
         "spark-sort-spill", "Spark's sort with spills: 1.15 of its own shuffle",

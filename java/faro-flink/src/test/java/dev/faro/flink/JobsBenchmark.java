@@ -24,9 +24,14 @@ import java.util.stream.Stream;
  * because compilers take a third of their time.
  */
 public final class JobsBenchmark {
-    private static final String USAGE = "flink-jobs --out FILE --dir DIR --case job=NAME [--case partitions=N]"
+    private static final String USAGE = "flink-jobs|flink-hybrid --out FILE --dir DIR --case job=NAME [--case partitions=N]"
             + " [--case codec=none|lz4|zstd] [--repetitions N] [--plain-mib N] [--tables DIR]";
-    private static final List<String> SHUFFLES = List.of(OneShuffle.FARO, OneShuffle.SORT, OneShuffle.HASH);
+    /** The shuffles that are compared, by parts of the benchmarks. */
+    private static final Map<String, List<String>> SHUFFLES = Map.of(
+            "flink-jobs", List.of(OneShuffle.FARO, OneShuffle.SORT, OneShuffle.HASH),
+            "flink-hybrid", List.of("faro-selective", "flink-selective", "faro-full", "flink-full", OneShuffle.FARO,
+                    OneShuffle.SORT));
+    private static final String PART = "part";
     /** Untouched memory may first have to come from the host of a virtual machine; this avoids that while jobs run. */
     private static final List<String> MEMORY =
             List.of("-Xms2g", "-Xmx2g", "-XX:+AlwaysPreTouch", "-XX:MaxDirectMemorySize=2g");
@@ -34,12 +39,16 @@ public final class JobsBenchmark {
     private static final int UNMEASURED = 5;
 
     private final Map<String, String> options;
+    private final String part;
+    private final List<String> shuffles;
     private final JobCase jobCase;
     private final Map<String, ShuffleProcess> processes = new LinkedHashMap<>();
     private final Path folder;
 
     JobsBenchmark(Map<String, String> options) throws IOException {
         this.options = options;
+        part = options.getOrDefault(PART, "flink-jobs");
+        shuffles = SHUFFLES.get(part);
         jobCase = new JobCase(options.get("job"), Integer.parseInt(options.getOrDefault("partitions", "4")),
                 options.getOrDefault("codec", "lz4"), Long.parseLong(options.getOrDefault("--plain-mib", "256")),
                 options.getOrDefault("--tables", "out/tpch-0.1"));
@@ -59,10 +68,10 @@ public final class JobsBenchmark {
     }
 
     private static Map<String, String> parse(String[] args) {
-        if (args.length % 2 == 0 || !args[0].equals("flink-jobs")) {
+        if (args.length % 2 == 0 || !SHUFFLES.containsKey(args[0])) {
             return null;
         }
-        Map<String, String> options = new HashMap<>();
+        Map<String, String> options = new HashMap<>(Map.of(PART, args[0]));
         for (int i = 1; i < args.length; i += 2) {
             String[] pair = args[i].equals("--case") ? args[i + 1].split("=", 2) : new String[] {args[i], args[i + 1]};
             options.put(pair[0], pair[pair.length - 1]);
@@ -72,7 +81,7 @@ public final class JobsBenchmark {
 
     /** Measures; {@code memory} has options of the virtual machines. */
     void run(List<String> memory) throws IOException {
-        for (String shuffle : SHUFFLES) {
+        for (String shuffle : shuffles) {
             Path files = Files.createDirectory(folder.resolve(shuffle));
             synchronized (this) {
                 processes.put(shuffle, new ShuffleProcess(shuffle, files, jobCase, memory));
@@ -80,7 +89,7 @@ public final class JobsBenchmark {
         }
         Map<String, List<JobMeasure.Taken>> taken = new HashMap<>();
         int repetitions = Integer.parseInt(options.getOrDefault("--repetitions", "6"));
-        List<String> turn = new ArrayList<>(SHUFFLES);
+        List<String> turn = new ArrayList<>(shuffles);
         long plainBytes = 0;
         String expected = null;
         for (int i = -Math.max(UNMEASURED, repetitions / 2); i < repetitions; i++) {
@@ -98,7 +107,7 @@ public final class JobsBenchmark {
                 }
             }
         }
-        for (String shuffle : SHUFFLES) {
+        for (String shuffle : shuffles) {
             Files.writeString(Path.of(options.get("--out")), line(shuffle, taken.get(shuffle), plainBytes) + "\n",
                     StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         }
@@ -107,7 +116,7 @@ public final class JobsBenchmark {
     private String line(String subject, List<JobMeasure.Taken> all, long plainBytes) throws IOException {
         ObjectMapper mapper = new ObjectMapper();
         ObjectNode line = mapper.createObjectNode()
-                .put("part", "flink-jobs").put("language", "java").put("subject", subject);
+                .put("part", part).put("language", "java").put("subject", subject);
         line.putObject("case")
                 .put("job", jobCase.job()).put("partitions", jobCase.partitions()).put("codec", jobCase.codec());
         ArrayNode seconds = line.putArray("seconds");

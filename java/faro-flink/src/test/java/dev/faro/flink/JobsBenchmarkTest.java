@@ -47,6 +47,28 @@ class JobsBenchmarkTest {
         assertEquals(0, found.get("flink-hash").get("index_bytes").asLong());
     }
 
+    @Test
+    void hybridShufflesHaveFilesByTheirModes() throws Exception {
+        Path out = folder.resolve("lines");
+        JobsBenchmark benchmark = new JobsBenchmark(Map.of("part", "flink-hybrid", "--out", out.toString(), "--dir",
+                folder.toString(), "job", "rebalance", "partitions", "" + PARALLELISM, "--plain-mib", "4",
+                "--repetitions", "1"));
+        try {
+            benchmark.run(List.of("-Xmx512m", "-XX:MaxDirectMemorySize=1g"));
+        } finally {
+            benchmark.end();
+        }
+        Map<String, JsonNode> found = new HashMap<>();
+        for (String line : Files.readAllLines(out)) {
+            JsonNode node = new ObjectMapper().readTree(line);
+            found.put(node.get("subject").asText(), node);
+        }
+        assertEquals(6, found.size());
+        // Memory is enough.
+        assertEquals(0, found.get("faro-selective").get("files").asInt());
+        assertEquals(2 * PARALLELISM, found.get("faro-full").get("files").asInt());
+    }
+
     private static Map<String, Integer> files(Map<String, JsonNode> found) {
         Map<String, Integer> files = new HashMap<>();
         found.forEach((subject, line) -> files.put(subject, line.get("files").asInt()));

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /**
  * A cluster with one shuffle. It runs a job for each line of its standard input, and writes the measured values to its
@@ -20,6 +21,9 @@ final class OneShuffle {
     static final String FARO = "faro";
     static final String SORT = "flink-sort";
     static final String HASH = "flink-hash";
+    /** The endings of the names of hybrid shuffles. */
+    private static final String SELECTIVE = "-selective";
+    private static final String FULL = "-full";
 
     /**
      * The measured values and the results of a run.
@@ -60,7 +64,7 @@ final class OneShuffle {
     }
 
     private static long written() {
-        return WatchedFactory.PARTITIONS.stream()
+        return Stream.concat(WatchedFactory.PARTITIONS.stream(), WatchedFactory.HYBRID.stream())
                 .mapToLong(partition -> LongStream.of(
                         partition.getResultPartitionBytes().createSnapshot().getSubpartitionBytes()).sum())
                 .sum();
@@ -81,6 +85,10 @@ final class OneShuffle {
         if (shuffle.equals(HASH)) {
             all.put("shuffle-service-factory.class", HashShuffleFactory.class.getName());
         }
-        return shuffle.equals(FARO) ? Cluster.faro(folder, slots, all) : Cluster.stock(folder, slots, all);
+        if (shuffle.endsWith(SELECTIVE) || shuffle.endsWith(FULL)) {
+            all.put("execution.batch-shuffle-mode", shuffle.endsWith(FULL) ? "ALL_EXCHANGES_HYBRID_FULL"
+                    : "ALL_EXCHANGES_HYBRID_SELECTIVE");
+        }
+        return shuffle.startsWith(FARO) ? Cluster.faro(folder, slots, all) : Cluster.stock(folder, slots, all);
     }
 }
