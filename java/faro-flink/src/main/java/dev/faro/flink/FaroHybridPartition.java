@@ -45,9 +45,9 @@ final class FaroHybridPartition extends ResultPartition implements Readable {
     private final ReadFailures failures;
 
     private final Object lock = new Object();
-    // Guarded by the lock.
+    // Guarded by the lock, except that any thread may read whether it was released.
     private final Set<FaroSubpartitionView> views = new HashSet<>();
-    private boolean released;
+    private volatile boolean released;
     private boolean ended;
     /** Written by the task's thread, which also closes it, unless it is finished. */
     private volatile HybridStore store;
@@ -98,7 +98,9 @@ final class FaroHybridPartition extends ResultPartition implements Readable {
     public void emitRecord(ByteBuffer record, int targetSubpartition) throws IOException {
         checkInProduceState();
         int bytes = record.remaining();
-        store.write(targetSubpartition, record);
+        if (!released) {
+            store.write(targetSubpartition, record);
+        }
         resultPartitionBytes.inc(targetSubpartition, bytes);
         numBytesOut.inc(bytes);
     }
@@ -107,7 +109,9 @@ final class FaroHybridPartition extends ResultPartition implements Readable {
     public void broadcastRecord(ByteBuffer record) throws IOException {
         checkInProduceState();
         int size = record.remaining();
-        store.broadcast(record);
+        if (!released) {
+            store.broadcast(record);
+        }
         countBroadcast(size);
     }
 
@@ -116,7 +120,9 @@ final class FaroHybridPartition extends ResultPartition implements Readable {
         Buffer buffer = EventSerializer.toBuffer(event, isPriorityEvent);
         try {
             checkInProduceState();
-            store.broadcastEvent(Events.kind(buffer.getDataType()), buffer.getNioBufferReadable());
+            if (!released) {
+                store.broadcastEvent(Events.kind(buffer.getDataType()), buffer.getNioBufferReadable());
+            }
             countBroadcast(buffer.readableBytes());
         } finally {
             buffer.recycleBuffer();
@@ -145,12 +151,12 @@ final class FaroHybridPartition extends ResultPartition implements Readable {
             buffers += (bytes + settings.blockSize() - 1) / settings.blockSize();
         }
         numBuffersOut.inc(buffers);
-        store.finish();
+        // All consumers may have ended before, without reading to the end. The producer does not fail for that.
+        if (!released) {
+            store.finish();
+        }
         synchronized (lock) {
-            if (released) {
-                throw new IllegalStateException("expected a partition to be finished, found a released one");
-            }
-            ended = true;
+            ended = !released;
             super.finish();
         }
         HybridFigures figures = store.figures();
