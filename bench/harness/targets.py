@@ -315,10 +315,6 @@ def targets() -> Iterator[Target]:
         "flink-hybrid", "Flink's jobs with selective hybrid exchanges: 1.0 of its own",
         _jobs("flink-hybrid", FLINK_SELECTIVE, 1.0, mine=FARO_SELECTIVE),
     )  # fmt: skip
-    yield Target(
-        "flink-hybrid-full", "The same with full ones: 1.0 of its own",
-        _jobs("flink-hybrid", ("java", "flink-full"), 1.0, mine=("java", "faro-full")),
-    )  # fmt: skip
     yield Target("spark-jobs", "Spark's jobs: 0.97 of its own shuffle", _jobs("spark-jobs", SPARK_JOB, 0.97))
     yield Target(
         "spark-sort-spill", "Spark's sort with spills: 1.15 of its own shuffle",
