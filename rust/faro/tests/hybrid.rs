@@ -252,6 +252,20 @@ fn release_removes_finished_files() {
 }
 
 #[test]
+fn a_consumer_that_waits_is_told_when_the_files_cannot_be_finished() {
+    let place = Place::new();
+    let name = place.name().join("no folder").join("s");
+    let options = HybridOptions::new(HybridMemory::new(1 << 20), HybridMode::Full);
+    let mut store = HybridStore::create(name, WriterOptions::new(2), options).unwrap();
+    let (wakes, woken) = waker();
+    let mut consumer = store.open(0, Some(wakes)).unwrap();
+    assert!(consumer.next_block().is_none());
+    assert_eq!(code(store.finish()), ErrorCode::Io);
+    assert!(woken.try_recv().is_ok());
+    assert_eq!(consumer.next_block().unwrap().unwrap_err().code, ErrorCode::Io);
+}
+
+#[test]
 fn a_failed_spill_is_told_to_everyone() {
     for mode in [HybridMode::Full, HybridMode::Selective] {
         let place = Place::new();

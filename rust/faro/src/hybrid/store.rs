@@ -221,7 +221,10 @@ impl HybridStore {
     /// As [`Writer::finish`]; and the failure of a spill.
     pub fn finish(&mut self) -> Result<()> {
         self.image.check_usable()?;
-        self.writer.finish()?;
+        let ended = self.writer.finish();
+        // Also consumers that wait for an output whose files could not be finished.
+        self.image.tell();
+        ended?;
         self.finished = true;
         self.after_commit()
     }

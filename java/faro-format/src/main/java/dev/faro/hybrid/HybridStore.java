@@ -183,12 +183,17 @@ public final class HybridStore implements AutoCloseable {
         }
         told = commits;
         buffered = 0;
-        image.takeWaiting().forEach(Runnable::run);
+        tell();
         if (full != null && image.wantsAbove(WRITE)) {
             spiller.spill();
         }
         memory.reclaim();
         image.checkUsable();
+    }
+
+    /** Tells consumers that wait to look again. */
+    private void tell() {
+        image.takeWaiting().forEach(Runnable::run);
     }
 
     /**
@@ -199,10 +204,14 @@ public final class HybridStore implements AutoCloseable {
      */
     public void finish() throws FaroException {
         image.checkUsable();
-        writer.finish();
-        finished = true;
-        afterCommit();
-        image.takeWaiting().forEach(Runnable::run);
+        try {
+            writer.finish();
+            finished = true;
+            afterCommit();
+        } finally {
+            // Also those that wait for an output whose files could not be finished.
+            tell();
+        }
     }
 
     /** Finishes the files of a full store, when the image has its footer. */
@@ -283,7 +292,7 @@ public final class HybridStore implements AutoCloseable {
         spiller.stop();
         boolean keeps = !removes && finished && endsFiles();
         image.end();
-        image.takeWaiting().forEach(Runnable::run);
+        tell();
         if (!finished) {
             writer.abort();
         }

@@ -8,6 +8,7 @@ import dev.faro.internal.reader.FileSet;
 import dev.faro.internal.storage.OutputName;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.storage.StoredOutput;
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -160,7 +161,7 @@ final class Image {
             for (long at = offset; target.hasRemaining();) {
                 int count = data.read(at, target);
                 if (count <= 0) {
-                    throw new java.io.EOFException();
+                    throw new EOFException();
                 }
                 at += count;
             }

@@ -1,6 +1,5 @@
 package dev.faro.hybrid;
 
-import dev.faro.BlockKind;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
 import dev.faro.FileRole;

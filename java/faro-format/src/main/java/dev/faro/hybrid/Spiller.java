@@ -6,10 +6,6 @@ import java.util.concurrent.Executor;
 
 /** Writes what is to leave the memory, a region at a time, in the caller's threads. */
 final class Spiller implements Resident {
-    private final HybridMemory memory;
-    private final Image image;
-    private final SpillFiles files;
-    private final Executor executor;
     private enum Work {
         NONE,
         /** The executor has it, and has not begun. It can be taken back: the executor may have no free thread. */
@@ -18,6 +14,11 @@ final class Spiller implements Resident {
         /** No work is begun any more. */
         STOPPED
     }
+
+    private final HybridMemory memory;
+    private final Image image;
+    private final SpillFiles files;
+    private final Executor executor;
 
     /** The lock of the memory guards it. */
     private Work work = Work.NONE;
@@ -61,6 +62,7 @@ final class Spiller implements Resident {
         } catch (RuntimeException | Error e) {
             fail(e);
             done();
+            tell();
             throw e;
         }
     }

@@ -332,6 +332,20 @@ class HybridStoreTest {
     }
 
     @Test
+    void aConsumerThatWaitsIsToldWhenTheFilesCannotBeFinished() throws Exception {
+        List<String> woken = new ArrayList<>();
+        HybridOptions options = new HybridOptions(new HybridMemory(1 << 20), HybridMode.FULL);
+        Path name = folder.resolve("gone").resolve("s");
+        try (HybridStore store = HybridStore.create(name, new WriterOptions(2), options)) {
+            HybridConsumer consumer = store.open(0, () -> woken.add("woken"));
+            assertFalse(consumer.next());
+            assertEquals(ErrorCode.IO, assertThrows(FaroException.class, store::finish).code());
+            assertEquals(List.of("woken"), woken);
+            assertEquals(ErrorCode.IO, assertThrows(FaroException.class, consumer::next).code());
+        }
+    }
+
+    @Test
     void namesThatExist() throws Exception {
         Files.createFile(folder.resolve("s.index"));
         HybridMemory memory = new HybridMemory(0);
