@@ -13,19 +13,11 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
-import org.apache.flink.runtime.checkpoint.CheckpointException;
-import org.apache.flink.runtime.event.AbstractEvent;
-import org.apache.flink.runtime.io.network.api.EndOfData;
 import org.apache.flink.runtime.io.network.api.EndOfPartitionEvent;
-import org.apache.flink.runtime.io.network.api.StopMode;
-import org.apache.flink.runtime.io.network.api.serialization.EventSerializer;
-import org.apache.flink.runtime.io.network.buffer.Buffer;
 import org.apache.flink.runtime.io.network.buffer.BufferPool;
 import org.apache.flink.runtime.io.network.partition.BufferAvailabilityListener;
 import org.apache.flink.runtime.io.network.partition.PartitionNotFoundException;
-import org.apache.flink.runtime.io.network.partition.ResultPartition;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionManager;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
@@ -37,8 +29,7 @@ import org.apache.flink.util.function.SupplierWithException;
  * A hybrid partition, with its records and events in a hybrid store: consumers read it while one task writes it, from
  * memory as long as that lasts.
  */
-final class FaroHybridPartition extends ResultPartition implements Readable {
-    private final OutputSettings settings;
+final class FaroHybridPartition extends BatchPartition implements Readable {
     private final HybridMemory memory;
     private final HybridMode mode;
     private final OutputReads reads;
@@ -51,9 +42,6 @@ final class FaroHybridPartition extends ResultPartition implements Readable {
     private boolean ended;
     /** Written by the task's thread, which also closes it, unless it is finished. */
     private volatile HybridStore store;
-    private boolean endOfDataNotified;
-    /** Bytes for all subpartitions that were not yet added to the count of each. */
-    private long broadcastBytes;
 
     /**
      * Makes a partition that writes nothing before {@link #setup}.
@@ -65,17 +53,11 @@ final class FaroHybridPartition extends ResultPartition implements Readable {
             int subpartitions, int keyGroups, ResultPartitionManager manager,
             SupplierWithException<BufferPool, IOException> bufferPool, OutputSettings settings, HybridMemory memory,
             HybridMode mode, OutputReads reads) {
-        super(owner, partitionIndex, id, type, subpartitions, keyGroups, manager, null, bufferPool);
-        this.settings = settings;
+        super(owner, partitionIndex, id, type, subpartitions, keyGroups, manager, bufferPool, settings);
         this.memory = memory;
         this.mode = mode;
         this.reads = reads;
         this.failures = new ReadFailures(id, owner, settings.data());
-    }
-
-    /** The settings of the output, with the paths of its files. */
-    OutputSettings settings() {
-        return settings;
     }
 
     /** The store; null before {@link #setup}. */
@@ -89,7 +71,7 @@ final class FaroHybridPartition extends ResultPartition implements Readable {
             if (released) {
                 throw new IOException("expected a partition to be written, found a released one");
             }
-            store = settings.createHybrid(
+            store = settings().createHybrid(
                     numSubpartitions, new HybridOptions(memory, mode).executor(reads.executor()));
         }
     }
@@ -101,8 +83,7 @@ final class FaroHybridPartition extends ResultPartition implements Readable {
         if (!released) {
             store.write(targetSubpartition, record);
         }
-        resultPartitionBytes.inc(targetSubpartition, bytes);
-        numBytesOut.inc(bytes);
+        countRecord(targetSubpartition, bytes);
     }
 
     @Override
@@ -116,41 +97,16 @@ final class FaroHybridPartition extends ResultPartition implements Readable {
     }
 
     @Override
-    public void broadcastEvent(AbstractEvent event, boolean isPriorityEvent) throws IOException {
-        Buffer buffer = EventSerializer.toBuffer(event, isPriorityEvent);
-        try {
-            checkInProduceState();
-            if (!released) {
-                store.broadcastEvent(Events.kind(buffer.getDataType()), buffer.getNioBufferReadable());
-            }
-            countBroadcast(buffer.readableBytes());
-        } finally {
-            buffer.recycleBuffer();
-        }
-    }
-
-    private void countBroadcast(int size) {
-        broadcastBytes += size;
-        numBytesOut.inc((long) size * numSubpartitions);
-    }
-
-    @Override
-    public void notifyEndOfData(StopMode stopMode) throws IOException {
-        if (!endOfDataNotified) {
-            broadcastEvent(new EndOfData(stopMode), false);
-            endOfDataNotified = true;
+    void writeEvent(int kind, ByteBuffer event) throws IOException {
+        if (!released) {
+            store.broadcastEvent(kind, event);
         }
     }
 
     @Override
     public void finish() throws IOException {
         broadcastEvent(EndOfPartitionEvent.INSTANCE, false);
-        resultPartitionBytes.incAll(broadcastBytes);
-        long buffers = 0;
-        for (long bytes : resultPartitionBytes.createSnapshot().getSubpartitionBytes()) {
-            buffers += (bytes + settings.blockSize() - 1) / settings.blockSize();
-        }
-        numBuffersOut.inc(buffers);
+        countBuffers();
         // All consumers may have ended before, without reading to the end. The producer does not fail for that.
         if (!released) {
             store.finish();
@@ -207,18 +163,9 @@ final class FaroHybridPartition extends ResultPartition implements Readable {
     }
 
     @Override
-    protected ResultSubpartitionView createSubpartitionView(int index, BufferAvailabilityListener listener)
-            throws IOException {
-        return createSubpartitionView(new ResultSubpartitionIndexSet(index), listener);
-    }
-
-    @Override
     public ResultSubpartitionView createSubpartitionView(
             ResultSubpartitionIndexSet subpartitions, BufferAvailabilityListener listener) throws IOException {
-        if (subpartitions.getEndIndex() >= numSubpartitions) {
-            throw new IndexOutOfBoundsException(
-                    "expected subpartitions below " + numSubpartitions + ", found " + subpartitions);
-        }
+        checkHas(subpartitions);
         FaroSubpartitionView view = new FaroSubpartitionView(this, subpartitions, listener);
         synchronized (lock) {
             if (released || store == null) {
@@ -237,7 +184,7 @@ final class FaroHybridPartition extends ResultPartition implements Readable {
 
     @Override
     public int bufferSize() {
-        return settings.blockSize();
+        return settings().blockSize();
     }
 
     /** Opens a reading. In selective mode a subpartition can be read once; otherwise its producer has to run again. */
@@ -271,45 +218,5 @@ final class FaroHybridPartition extends ResultPartition implements Readable {
         synchronized (lock) {
             views.remove(view);
         }
-    }
-
-    @Override
-    public void alignedBarrierTimeout(long checkpointId) {
-        // Batch jobs have no checkpoints.
-    }
-
-    @Override
-    public void abortCheckpoint(long checkpointId, CheckpointException cause) {
-        // Batch jobs have no checkpoints.
-    }
-
-    @Override
-    public void flushAll() {
-        // A consumer that waits ends the region.
-    }
-
-    @Override
-    public void flush(int subpartitionIndex) {
-        // A consumer that waits ends the region.
-    }
-
-    @Override
-    public CompletableFuture<?> getAvailableFuture() {
-        return AVAILABLE;
-    }
-
-    @Override
-    public int getNumberOfQueuedBuffers() {
-        return 0;
-    }
-
-    @Override
-    public long getSizeOfQueuedBuffersUnsafe() {
-        return 0;
-    }
-
-    @Override
-    public int getNumberOfQueuedBuffers(int targetSubpartition) {
-        return 0;
     }
 }
