@@ -19,7 +19,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.apache.spark.FetchFailed;
 import org.apache.spark.SecurityManager;
 import org.apache.spark.SparkConf;
@@ -196,13 +195,12 @@ class ClusterTest {
     /** Flips a bit in the middle of the largest output of map tasks. Killed processes have left other files. */
     private static void flipInData(FileTime begun) throws IOException {
         Path largest = null;
-        try (Stream<Path> files = Files.walk(TestSession.LOCAL)) {
-            for (Path file : (Iterable<Path>) files.filter(one -> one.getFileName().toString().startsWith("shuffle_")
-                    && one.toString().endsWith("_0.data"))::iterator) {
-                if (Files.getLastModifiedTime(file).compareTo(begun) < 0) {
-                    continue;
-                }
-                largest = largest == null || Files.size(file) > Files.size(largest) ? file : largest;
+        for (Path file : TestSession.files(TestSession.LOCAL)) {
+            String name = file.getFileName().toString();
+            if (name.startsWith("shuffle_") && name.endsWith("_0.data")
+                    && Files.getLastModifiedTime(file).compareTo(begun) >= 0
+                    && (largest == null || Files.size(file) > Files.size(largest))) {
+                largest = file;
             }
         }
         byte[] bytes = Files.readAllBytes(largest);

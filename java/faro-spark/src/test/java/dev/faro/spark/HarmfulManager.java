@@ -4,15 +4,12 @@ import dev.faro.spark.merge.FaroMergeManager;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.stream.Stream;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.client.StreamCallbackWithID;
 import org.apache.spark.network.shuffle.MergedBlockMeta;
@@ -95,11 +92,8 @@ final class HarmfulManager implements MergedShuffleFileManager {
         String prefix = "shuffleMerged_" + application + "_" + shuffle + "_";
         List<Path> found = new ArrayList<>();
         for (String folder : own.getMergedBlockDirs(application)) {
-            try (Stream<Path> walk = Files.walk(Path.of(folder))) {
-                walk.filter(file -> file.getFileName().toString().startsWith(prefix)).forEach(found::add);
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
+            TestSession.files(Path.of(folder)).stream()
+                    .filter(file -> file.getFileName().toString().startsWith(prefix)).forEach(found::add);
         }
         found.sort(null);
         return found;

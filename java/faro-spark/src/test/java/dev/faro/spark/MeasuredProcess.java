@@ -11,12 +11,11 @@ import java.lang.management.MemoryType;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Stream;
+import java.util.stream.Collectors;
 import org.apache.spark.network.shuffle.RemoteBlockPushResolver;
 
 /** A process that has one kind of shuffle, and runs one job each time when it gets a line. */
@@ -93,7 +92,7 @@ final class MeasuredProcess {
     private static Taken run(BenchmarkJob job, TestSession session, Path local) throws Exception {
         PushCluster.Reads reads = new PushCluster.Reads();
         session.rdds().sc().addSparkListener(reads);
-        Set<Path> before = new HashSet<>(shuffleFiles(local));
+        Set<Path> before = shuffleFiles(local);
         ManagementFactory.getMemoryPoolMXBeans().forEach(MemoryPoolMXBean::resetPeakUsage);
         ProcessTree.resetPeaks();
         ProcessTree begin = ProcessTree.now();
@@ -115,14 +114,8 @@ final class MeasuredProcess {
                 files.size(), heap, end.peakBytes(), reads.reads(), reads.bytes(), results);
     }
 
-    private static Set<Path> shuffleFiles(Path local) throws IOException {
-        try (Stream<Path> files = Files.walk(local)) {
-            Set<Path> found = new HashSet<>();
-            files.filter(file -> file.getFileName().toString().startsWith("shuffle")).forEach(found::add);
-            return found;
-        } catch (java.io.UncheckedIOException e) {
-            // Spark was removing files.
-            return shuffleFiles(local);
-        }
+    private static Set<Path> shuffleFiles(Path local) {
+        return TestSession.files(local).stream().filter(file -> file.getFileName().toString().startsWith("shuffle"))
+                .collect(Collectors.toSet());
     }
 }

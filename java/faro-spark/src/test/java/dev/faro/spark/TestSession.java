@@ -6,15 +6,18 @@ import dev.faro.reader.ReaderOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.SparkSession;
@@ -25,8 +28,8 @@ final class TestSession implements AutoCloseable {
 
     private final SparkSession session;
     private final JavaSparkContext context;
-    /** The outputs of applications that have ended, if they left any. */
-    private final Set<Output> before;
+    /** Indexes of outputs that applications left, or that executors which are ending have not removed yet. */
+    private final Set<Path> before;
 
     private TestSession(String master, Path folder, Map<String, String> settings) {
         SparkConf conf = new SparkConf(false).setMaster(master).setAppName("faro").set("spark.ui.enabled", "false")
@@ -39,7 +42,7 @@ final class TestSession implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        this.before = Set.copyOf(outputs(Set.of()));
+        this.before = Set.copyOf(faroIndexes(files(LOCAL)));
         this.session = SparkSession.builder().config(conf).getOrCreate();
         this.context = JavaSparkContext.fromSparkContext(session.sparkContext());
     }
@@ -87,36 +90,66 @@ final class TestSession implements AutoCloseable {
 
     /** The Faro outputs that are there now. */
     List<Output> outputs() {
-        return outputs(before);
-    }
-
-    private static List<Output> outputs(Set<Output> before) {
-        try (Stream<Path> walk = Files.walk(LOCAL)) {
-            List<Path> files = walk.filter(Files::isRegularFile).toList();
-            List<Output> found = new ArrayList<>();
-            for (Path index : files) {
-                if (isFaroIndex(index)) {
-                    String data = index.getFileName().toString().replace(".index", ".data");
-                    // One folder for each application or executor, and below it one for each hash of names.
-                    Path own = index.getParent().getParent();
-                    found.add(new Output(files.stream().filter(file -> file.startsWith(own) && file.endsWith(data))
-                            .findAny().orElseThrow(), index));
-                }
+        List<Path> files = files(LOCAL);
+        List<Output> found = new ArrayList<>();
+        for (Path index : faroIndexes(files)) {
+            if (!before.contains(index)) {
+                String data = index.getFileName().toString().replace(".index", ".data");
+                // One folder for each application or executor, and below it one for each hash of names.
+                Path own = index.getParent().getParent();
+                found.add(new Output(files.stream().filter(file -> file.startsWith(own) && file.endsWith(data))
+                        .findAny().orElseThrow(), index));
             }
-            found.removeAll(before);
-            return found;
+        }
+        return found;
+    }
+
+    private static List<Path> faroIndexes(List<Path> files) {
+        return files.stream().filter(file -> file.toString().endsWith(".index") && isFaro(file)).toList();
+    }
+
+    private static boolean isFaro(Path index) {
+        try {
+            return new String(Files.readAllBytes(index), StandardCharsets.ISO_8859_1).startsWith("FARO", 1);
+        } catch (NoSuchFileException e) {
+            return false;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private static boolean isFaroIndex(Path file) {
+    /** The files below a folder. An executor that ends may remove its own meanwhile. */
+    static List<Path> files(Path folder) {
+        List<Path> found = new ArrayList<>();
         try {
-            return file.toString().endsWith(".index")
-                    && new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1).startsWith("FARO", 1);
+            Files.walkFileTree(folder, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                    found.add(file);
+                    return FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
+                    return unlessRemoved(failure);
+                }
+
+                @Override
+                public FileVisitResult postVisitDirectory(Path visited, IOException failure) throws IOException {
+                    return unlessRemoved(failure);
+                }
+            });
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        return found;
+    }
+
+    private static FileVisitResult unlessRemoved(IOException failure) throws IOException {
+        if (failure != null && !(failure instanceof NoSuchFileException)) {
+            throw failure;
+        }
+        return FileVisitResult.CONTINUE;
     }
 
     @Override
