@@ -420,8 +420,8 @@ bench-check: bench-programs ## Measure a sample, and print what is slower than i
 	@bench/compare --allow-missing out/bench-sample.json || [ $$? -eq 1 ]
 
 # A part: bench-write, bench-read, bench-python, ... The other parts' results stay as they are.
-.PHONY: $(addprefix bench-,write read python flink-jobs flink-hybrid spark-jobs spark-push broadcast index scheduler small-blocks tiny-outputs merge growth memory)
-bench-write bench-read bench-python bench-flink-jobs bench-flink-hybrid bench-spark-jobs bench-spark-push bench-broadcast bench-index bench-scheduler bench-small-blocks bench-tiny-outputs bench-merge bench-growth bench-memory: bench-programs
+.PHONY: $(addprefix bench-,write read python flink-jobs flink-hybrid flink-queries flink-tiny spark-jobs spark-push broadcast index scheduler small-blocks tiny-outputs merge growth memory)
+bench-write bench-read bench-python bench-flink-jobs bench-flink-hybrid bench-flink-queries bench-flink-tiny bench-spark-jobs bench-spark-push bench-broadcast bench-index bench-scheduler bench-small-blocks bench-tiny-outputs bench-merge bench-growth bench-memory: bench-programs
 	bench/run $(@:bench-%=%) --keep $(ARGS)
 
 FARO := rust/target/release/faro

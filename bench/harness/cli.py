@@ -19,6 +19,7 @@ from harness.lines import Line, join, parse, validator
 from harness.page import page
 from harness.plan import FULL, PARTS, QUICK, SHORT, plan
 from harness.plots import draw
+from harness.programs import SMALL
 from harness.tables import tables
 from harness.targets import targets
 
@@ -152,8 +153,11 @@ def _measure(options: argparse.Namespace, command: list[str]) -> tuple[work.Meas
     with work.work_folder(options.dir) as folder:
         calls = [call for step in steps for call in step.calls]
         others = any(call.tables for call in calls)
-        needed = others or any(call.lineitem for call in calls)
+        small = any(call.small_tables for call in calls)
+        needed = others or small or any(call.lineitem for call in calls)
         table = work.lineitem(folder, 0.02 if options.quick else 0.2, others=others) if needed else None
+        if small:
+            work.lineitem(folder / SMALL, 0.01, others=True)
         measured = work.measure(
             steps, folder, shlex.split(options.prefix), say=lambda text: print(text, file=sys.stderr), table=table
         )

@@ -30,6 +30,7 @@ LIMITS = (
     "raw-pread",
     "memcpy",
     "plain-file",
+    "flink-pipelined",
     "flink-selective",
     "flink-sort",
     "spark-push",

@@ -142,6 +142,30 @@ def flink_hybrid(sizes: Sizes) -> Iterator[Step]:
         yield Step("flink-hybrid", (Call("java", "flink-hybrid", cell, repetitions, plain),), sizes.turns)
 
 
+TINY_CONSUMERS = (2, 100)
+"""The subpartitions of tiny partitions."""
+
+
+def flink_tiny(sizes: Sizes) -> Iterator[Step]:
+    """Partitions with one record for each consumer, from their creation to their release."""
+    for partitions in TINY_CONSUMERS:
+        cell = (("partitions", partitions),)
+        more = () if sizes.growth else ("--quick", "yes")
+        yield Step("flink-tiny", (Call("java", "flink-tiny", cell, sizes.alone + 2, None, more),), 1)
+
+
+CLIENTS = (1, 4, 16)
+"""Clients that run small queries at the same time."""
+
+
+def flink_queries(sizes: Sizes) -> Iterator[Step]:
+    """Small queries of some clients at once, with each of Flink's kinds of exchanges and with Faro's."""
+    for job, clients in itertools.product(("sums", "tpch"), CLIENTS if sizes.growth else CLIENTS[:1]):
+        cell = (("job", job), ("clients", clients), ("partitions", 2), ("codec", "lz4"))
+        call = Call("java", "flink-queries", cell, sizes.alone, None, small_tables=True)
+        yield Step("flink-queries", (call,), 1)
+
+
 SPARK_JOBS = (
     ("q3", 16), ("q9", 16), ("q18", 16), ("repartition", 64), ("repartition-spill", 256), ("sort-spill", 256),
     ("tiny-blocks", 300), ("tiny-blocks", 1_000),
@@ -245,6 +269,8 @@ GRIDS = {
     "python": python,
     "flink-jobs": flink_jobs,
     "flink-hybrid": flink_hybrid,
+    "flink-queries": flink_queries,
+    "flink-tiny": flink_tiny,
     "spark-jobs": spark_jobs,
     "spark-push": spark_push,
 }

@@ -21,10 +21,14 @@ JAVA = REPOSITORY / "java/benchmarks/run"
 JOBS = {
     "flink-jobs": REPOSITORY / "java/faro-flink/bench",
     "flink-hybrid": REPOSITORY / "java/faro-flink/bench",
+    "flink-queries": REPOSITORY / "java/faro-flink/bench",
+    "flink-tiny": REPOSITORY / "java/faro-flink/bench",
     "spark-jobs": REPOSITORY / "java/faro-spark/bench",
     "spark-push": REPOSITORY / "java/faro-spark/bench",
 }
-"""The programs of the parts in which whole jobs run."""
+"""The programs of the parts that need an engine."""
+SMALL = "small"
+"""The folder with the small TPC-H tables, beside the others."""
 
 
 class ProgramError(Exception):
@@ -50,6 +54,8 @@ class Call:
     """Whether rows of TPC-H's lineitem table are needed."""
     tables: bool = False
     """Whether all TPC-H tables are needed."""
+    small_tables: bool = False
+    """Whether all TPC-H tables are needed at a scale at which queries take no time."""
 
     def command(self, out: Path, folder: Path, lineitem: Path | None) -> list[str]:
         """The command line."""
@@ -82,6 +88,8 @@ class Call:
                 command += ["--lineitem", str(lineitem)]
             if self.tables and lineitem is not None:
                 command += ["--tables", str(lineitem.parent)]
+            if self.small_tables and lineitem is not None:
+                command += ["--tables", str(lineitem.parent / SMALL)]
         return [*command, *self.more]
 
     def __str__(self) -> str:

@@ -25,6 +25,8 @@ TITLES = {
     "growth": "Cost as work grows",
     "flink-jobs": "Jobs of Flink",
     "flink-hybrid": "Hybrid exchanges of Flink",
+    "flink-queries": "Small queries of Flink",
+    "flink-tiny": "Tiny partitions of Flink",
     "spark-jobs": "Jobs of Spark",
     "spark-push": "Push-based shuffle of Spark",
 }
@@ -172,11 +174,12 @@ def _figures(lines: list[Line]) -> str:
 JOB_PEERS = {
     "flink-jobs": ("flink-sort", "flink-hash"),
     "flink-hybrid": ("flink-selective", "flink-full", "faro", "flink-sort"),
+    "flink-queries": ("flink-pipelined", "flink-selective", "flink-sort"),
     "spark-jobs": ("spark-sort", "spark-sort-no-checksums"),
     "spark-push": ("spark-push", "spark-sort"),
 }
 """The engines' own shuffles."""
-JOB_SUBJECTS = {"spark-push": "faro-push", "flink-hybrid": "faro-selective"}
+JOB_SUBJECTS = {"spark-push": "faro-push", "flink-hybrid": "faro-selective", "flink-queries": "faro-selective"}
 """What is compared with them, if it is not `faro`."""
 
 

@@ -128,7 +128,7 @@ def _spills(results: Results) -> Verdict:
 
 def _pushed_reads(results: Results) -> Verdict:
     found = []
-    for line in results.select("spark-push", *FARO_PUSH):
+    for line in results.select("spark-push", *FARO_PUSH, job="tiny-blocks"):
         peer = results.peer(line, *JAVA)
         if peer:
             mine, theirs = (float(one.figures["reads"]) for one in (line, peer))
@@ -238,6 +238,44 @@ def _tiny_outputs(results: Results) -> Verdict:
     return (all(met), "; ".join(told)) if met else NOT_MEASURED
 
 
+TINY_PARTITION_MICROSECONDS = {"faro": 120, "faro-selective": 40}
+"""The most that a tiny partition of Flink with two consumers may take: the sum of the medians of its stages."""
+STAGES = ("create", "write", "read", "release")
+TINY_READ_MICROSECONDS = 1_000
+"""The most that a hundred consumers may take to read such a partition."""
+TINY_BYTES_BESIDE = 600
+TINY_RECORD = 100
+"""The size of a record of such a partition, in bytes."""
+
+
+def _tiny_partitions(results: Results) -> Verdict:
+    told, met = [], []
+    for subject, most in TINY_PARTITION_MICROSECONDS.items():
+        for line in results.select("flink-tiny", "java", subject, partitions=2):
+            each = sum(float(line.figures[f"{stage}_microseconds"]) for stage in STAGES)
+            beside = (line.stored_bytes or 0) - 2 * TINY_RECORD
+            told.append(f"{subject} {each:.0f} µs" + (f" and {beside} bytes beside the data" if line.files else ""))
+            met += [each <= most, beside <= TINY_BYTES_BESIDE]
+    for line in results.select("flink-tiny", "java", "faro", partitions=100):
+        reads = float(line.figures["read_microseconds"])
+        told.append(f"read by 100 consumers in {reads:.0f} µs")
+        met.append(reads <= TINY_READ_MICROSECONDS)
+    return (all(met), "; ".join(told)) if met else NOT_MEASURED
+
+
+def _query_cpu(results: Results) -> Verdict:
+    """The processor time of a query, beside that with Flink's own exchanges of the same kind."""
+    found = []
+    for mine, theirs in (("faro", "flink-sort"), ("faro-selective", "flink-selective")):
+        for line in results.select("flink-queries", "java", mine):
+            peer = results.peer(line, "java", theirs)
+            if peer:
+                one, other = (float(each.figures["cpu_milliseconds_each"]) for each in (line, peer))
+                cell = f"{mine} in {line.case['job']}, {line.case['clients']} clients"
+                found.append((one / other, f"{one:.1f} ms, Flink {other:.1f} ms ({cell})"))
+    return (max(found)[0] <= 1, max(found)[1]) if found else NOT_MEASURED
+
+
 def _merge(results: Results) -> Verdict:
     return decide(cells(results, RUST, COPY, "merge", 0.9))
 
@@ -315,6 +353,10 @@ def targets() -> Iterator[Target]:
         "flink-hybrid", "Flink's jobs with selective hybrid exchanges: 1.0 of its own",
         _jobs("flink-hybrid", FLINK_SELECTIVE, 1.0, mine=FARO_SELECTIVE),
     )  # fmt: skip
+    yield Target(
+        "flink-tiny", "A tiny partition of Flink: 120 µs and 600 bytes beside the data, hybrid 40 µs", _tiny_partitions
+    )
+    yield Target("flink-queries", "Processor time of a small query: at most Flink's", _query_cpu)
     yield Target("spark-jobs", "Spark's jobs: 0.97 of its own shuffle", _jobs("spark-jobs", SPARK_JOB, 0.97))
     yield Target(
         "spark-sort-spill", "Spark's sort with spills: 1.15 of its own shuffle",
@@ -324,5 +366,5 @@ def targets() -> Iterator[Target]:
     yield Target(
         "spark-push", "Spark's jobs with push: 0.97 of its own", _jobs("spark-push", SPARK_PUSH, 0.97, mine=FARO_PUSH)
     )
-    yield Target("spark-push-reads", "A pushed shuffle of Spark: at most 0.1 of the reads", _pushed_reads)
+    yield Target("spark-push-reads", "A pushed shuffle of Spark with tiny blocks: at most 0.1 of the reads", _pushed_reads)
     yield Target("memory", "Rust's memory beside the sort buffer, measured: at most 16 MiB", _memory)

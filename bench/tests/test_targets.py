@@ -233,6 +233,41 @@ def test_many_partitions_are_held_against_few() -> None:
     assert state([one for one in grid(1.0, 1.0) if one.case["buffer_mib"] == 128], "many-partitions") == "met"
 
 
+def test_tiny_partitions_are_held_against_microseconds_and_bytes() -> None:
+    def measured(faro: int, selective: int, read: int, stored: int) -> list[Line]:
+        lines = []
+        for subject, stage, files, partitions in (
+            ("faro", faro, 1, 2), ("faro-selective", selective, 0, 2), ("faro", read, 1, 100)
+        ):  # fmt: skip
+            figures = {f"{name}_microseconds": stage for name in ("create", "write", "read", "release")}
+            size = stored if files else 0
+            case = {"partitions": partitions}
+            lines.append(Line("flink-tiny", "java", subject, case, (1.0,), 10, size, None, files, figures))
+        return lines
+
+    good = verdicts(measured(30, 10, 1000, 800))["flink-tiny"]
+    assert good["state"] == "met"
+    told = "faro 120 µs and 600 bytes beside the data; faro-selective 40 µs; read by 100 consumers in 1000 µs"
+    assert good["found"] == told
+    for bad in ((31, 10, 1000, 800), (30, 11, 1000, 800), (30, 10, 1001, 800), (30, 10, 1000, 801)):
+        assert verdicts(measured(*bad))["flink-tiny"]["state"] == "not met"
+
+
+def test_queries_are_held_against_the_same_kind_of_exchange() -> None:
+    def measured(faro: float, selective: float) -> list[Line]:
+        case = {"job": "sums", "clients": 4}
+        return [
+            Line("flink-queries", "java", subject, case, (0.1,), 0, figures={"cpu_milliseconds_each": cpu})
+            for subject, cpu in (
+                ("faro", faro), ("faro-selective", selective), ("flink-sort", 20.0), ("flink-selective", 30.0)
+            )
+        ]  # fmt: skip
+
+    assert verdicts(measured(20.0, 30.0))["flink-queries"]["state"] == "met"
+    bad = verdicts(measured(19.0, 31.0))["flink-queries"]
+    assert (bad["state"], bad["found"]) == ("not met", "31.0 ms, Flink 30.0 ms (faro-selective in sums, 4 clients)")
+
+
 def test_pushed_jobs_are_held_against_pushed_jobs() -> None:
     def measured(seconds: float, reads: int) -> list[Line]:
         case = {"job": "tiny-blocks", "partitions": 300}

@@ -51,6 +51,31 @@ interface BlockSource extends Closeable {
         };
     }
 
+    /** The blocks of an output that is in memory, all of which are there. */
+    static BlockSource of(BlockCursor blocks) {
+        return new BlockSource() {
+            @Override
+            public Feed.State poll() throws IOException {
+                return blocks.next() ? Feed.State.BLOCK : Feed.State.END;
+            }
+
+            @Override
+            public BlockCursor block() {
+                return blocks;
+            }
+
+            @Override
+            public void onReady(Runnable listener) {
+                // There is always a block, or the end.
+            }
+
+            @Override
+            public void close() {
+                blocks.close();
+            }
+        };
+    }
+
     /** Calls the listener of a source that is opened later. */
     final class Wake implements Runnable {
         private volatile Runnable listener;

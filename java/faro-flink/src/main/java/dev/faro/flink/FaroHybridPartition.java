@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.apache.flink.runtime.io.network.api.EndOfPartitionEvent;
 import org.apache.flink.runtime.io.network.buffer.BufferPool;
@@ -30,6 +31,9 @@ import org.apache.flink.util.function.SupplierWithException;
  * memory as long as that lasts.
  */
 final class FaroHybridPartition extends BatchPartition implements Readable {
+    /** The number of bytes that consumers may read in the threads of their channels. */
+    private static final long FEW_BYTES = 64 << 10;
+
     private final HybridMemory memory;
     private final HybridMode mode;
     private final OutputReads reads;
@@ -40,6 +44,11 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
     private final Set<FaroSubpartitionView> views = new HashSet<>();
     private volatile boolean released;
     private boolean ended;
+    /**
+     * Whether reading needs no thread of its own: there are few bytes, and they are in memory. If memory gets short,
+     * they may still be written, and the consumer then reads them itself.
+     */
+    private volatile boolean finishedInMemory;
     /** Written by the task's thread, which also closes it, unless it is finished. */
     private volatile HybridStore store;
 
@@ -57,7 +66,7 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
         this.memory = memory;
         this.mode = mode;
         this.reads = reads;
-        this.failures = new ReadFailures(id, owner, settings.data());
+        this.failures = new ReadFailures(id, owner, settings.name());
     }
 
     /** The store; null before {@link #setup}. */
@@ -111,11 +120,12 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
         if (!released) {
             store.finish();
         }
+        HybridFigures figures = store.figures();
         synchronized (lock) {
             ended = !released;
+            finishedInMemory = mode == HybridMode.SELECTIVE && figures.written() == 0 && figures.bytes() <= FEW_BYTES;
             super.finish();
         }
-        HybridFigures figures = store.figures();
         LOG.info("Hybrid partition {} of {}: {} bytes, of which {} were written so far.", partitionId, getOwningTaskName(),
                 figures.bytes(), figures.written());
     }
@@ -136,14 +146,17 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
         }
     }
 
-    /** Gives up memory and files, in a thread that may wait for a region that is being written. */
+    /**
+     * Gives up memory and files, in a thread that may wait for a region that is being written. Few bytes are written
+     * so fast that waiting for them takes no longer than waking up another thread.
+     */
     private void releaseStore() {
         HybridStore written = store;
         if (written == null) {
             return;
         }
         try {
-            reads.executor().execute(written::release);
+            executor().execute(written::release);
         } catch (RejectedExecutionException e) {
             written.release();
         }
@@ -180,6 +193,11 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
     @Override
     public OutputReads reads() {
         return reads;
+    }
+
+    @Override
+    public Executor executor() {
+        return finishedInMemory ? Runnable::run : reads.executor();
     }
 
     @Override

@@ -1,6 +1,8 @@
 package dev.faro.flink;
 
 import dev.faro.Buffers;
+import dev.faro.reader.ReaderOptions;
+import dev.faro.writer.Finished;
 import dev.faro.writer.Writer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -15,13 +17,14 @@ import org.apache.flink.runtime.io.network.partition.ResultSubpartitionView;
 import org.apache.flink.util.function.SupplierWithException;
 
 /**
- * A blocking partition with its records and events in a pair of Faro files. One task writes it; it is read any number
- * of times when it is finished.
+ * A blocking partition with its records and events in a Faro file, or in a pair of them if they did not fit into the
+ * sort buffer. One task writes it; it is read any number of times when it is finished.
  */
 final class FaroResultPartition extends BatchPartition {
     /** With more subpartitions than this, records wait in network buffers. */
     private static final int MOST_ON_HEAP = 16;
 
+    private final PartitionFiles files;
     private final FinishedOutput output;
 
     private final Object lock = new Object();
@@ -40,8 +43,13 @@ final class FaroResultPartition extends BatchPartition {
             int subpartitions, int keyGroups, ResultPartitionManager manager,
             SupplierWithException<BufferPool, IOException> bufferPool, OutputSettings settings, OutputReads reads) {
         super(owner, partitionIndex, id, type, subpartitions, keyGroups, manager, bufferPool, settings);
-        this.output = new FinishedOutput(
-                id, owner, settings.data(), settings.index(), settings.blockSize(), reads);
+        this.files = new PartitionFiles(settings.name());
+        this.output = new FinishedOutput(id, owner, files, settings.blockSize(), reads);
+    }
+
+    /** The files of the partition, when it has any. */
+    PartitionFiles files() {
+        return files;
     }
 
     @Override
@@ -54,7 +62,7 @@ final class FaroResultPartition extends BatchPartition {
             // the heap, which is faster; so all partitions together take at most as much heap as there is network memory.
             long sortMemory = (long) bufferPool.getNumBuffers() * settings().blockSize();
             Buffers memory = numSubpartitions > MOST_ON_HEAP ? new NetworkMemory(bufferPool) : null;
-            writer = settings().create(numSubpartitions, sortMemory, memory);
+            writer = settings().create(files, numSubpartitions, sortMemory, memory);
         }
     }
 
@@ -87,10 +95,11 @@ final class FaroResultPartition extends BatchPartition {
             if (isReleased()) {
                 throw new IllegalStateException("expected a partition to be finished, found a released one");
             }
-            writer.finish();
+            Finished finished = writer.finishAndOpen(ReaderOptions.DEFAULT);
+            output.finished(finished.reader());
             super.finish();
+            LOG.info("New Faro files produced: {}.", String.join(" and ", finished.summary().names()));
         }
-        LOG.info("New Faro files produced: {} and {}.", settings().data(), settings().index());
     }
 
     @Override

@@ -50,6 +50,7 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
     private final NettyShuffleEnvironmentConfiguration configuration;
     private final long sortBufferSize;
     private final Codec codec;
+    private final FaroOptions.Origin origin;
     private final boolean consumersDecompress;
     private final KnownPartitions known = new KnownPartitions();
     private final Decoders decoders = new Decoders();
@@ -64,9 +65,11 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
         this.configuration = delegate.getConfiguration();
         this.sortBufferSize = options.get(FaroOptions.SORT_BUFFER_SIZE).getBytes();
         this.codec = codec(configuration);
+        this.origin = options.get(FaroOptions.PROPERTIES);
         this.consumersDecompress = consumersDecompress(configuration);
         this.reads = new OutputReads(delegate.getBatchShuffleReadIOExecutor(),
-                new ReadMemory(configuration.batchShuffleReadMemoryBytes()), decoders, consumersDecompress);
+                new ReadMemory(configuration.batchShuffleReadMemoryBytes()), decoders, consumersDecompress,
+                new OpenOutputs(options.get(FaroOptions.OPEN_OUTPUTS)));
         this.hybridMemory = new HybridMemory(options.getOptional(FaroOptions.HYBRID_MEMORY).map(MemorySize::getBytes)
                 .orElse(configuration.batchShuffleReadMemoryBytes()));
         this.isSpeculative = options.get(BatchExecutionOptions.SPECULATIVE_ENABLED);
@@ -167,15 +170,20 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
         };
     }
 
-    private static Map<String, String> properties(ShuffleIOOwnerContext owner, ResultPartitionID id) {
+    private Map<String, String> properties(ShuffleIOOwnerContext owner, ResultPartitionID id) {
         Map<String, String> properties = new LinkedHashMap<>();
+        if (origin == FaroOptions.Origin.NONE) {
+            return properties;
+        }
         // Only the metrics of a task know its job.
         Map<String, String> scope = owner.getParentGroup().getAllVariables();
         putKnown(properties, "flink.job.id", scope.get(ScopeFormat.SCOPE_JOB_ID));
-        putKnown(properties, "flink.job.name", scope.get(ScopeFormat.SCOPE_JOB_NAME));
-        properties.put("flink.vertex.id", owner.getExecutionAttemptID().getJobVertexId().toString());
-        putKnown(properties, "flink.vertex.name", scope.get(ScopeFormat.SCOPE_TASK_NAME));
-        properties.put("flink.task", owner.getOwnerName());
+        if (origin == FaroOptions.Origin.ALL) {
+            putKnown(properties, "flink.job.name", scope.get(ScopeFormat.SCOPE_JOB_NAME));
+            properties.put("flink.vertex.id", owner.getExecutionAttemptID().getJobVertexId().toString());
+            putKnown(properties, "flink.vertex.name", scope.get(ScopeFormat.SCOPE_TASK_NAME));
+            properties.put("flink.task", owner.getOwnerName());
+        }
         properties.put("flink.partition.id", id.getPartitionId().toString());
         return properties;
     }

@@ -73,7 +73,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
             filling = true;
         }
         try {
-            output.reads().executor().execute(this::fill);
+            output.executor().execute(this::fill);
         } catch (RejectedExecutionException e) {
             synchronized (lock) {
                 filling = false;

@@ -1,21 +1,20 @@
 package dev.faro.flink;
 
 import dev.faro.reader.Reader;
-import dev.faro.reader.ReaderOptions;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import org.apache.flink.runtime.io.network.partition.PartitionNotFoundException;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files of a finished partition. They are open only while views read them, because a task manager keeps many more
- * files than are being read. They are deleted when the partition is released and no view reads them any more.
+ * The files of a finished partition. They are open while views read them, and as long as they are among the last that
+ * were used ({@link OpenOutputs}), because a task manager keeps many more files than are being read. They are deleted
+ * when the partition is released and no view reads them any more.
  */
 final class FinishedOutput implements Readable {
     private static final Logger LOG = LoggerFactory.getLogger(FinishedOutput.class);
@@ -23,25 +22,40 @@ final class FinishedOutput implements Readable {
     private final ResultPartitionID id;
     private final ReadFailures failures;
     private final int bufferSize;
-    private final Path data;
-    private final Path index;
+    private final PartitionFiles files;
     private final OutputReads reads;
+    // Guarded by this.
     private final Set<FaroSubpartitionView> views = new HashSet<>();
     private Reader reader;
+    /** Whether the reader has all bytes in memory. */
+    private boolean inMemory;
     private boolean released;
 
-    FinishedOutput(ResultPartitionID id, String owner, Path data, Path index, int bufferSize, OutputReads reads) {
+    FinishedOutput(ResultPartitionID id, String owner, PartitionFiles files, int bufferSize, OutputReads reads) {
         this.id = id;
-        this.failures = new ReadFailures(id, owner, data);
+        this.failures = new ReadFailures(id, owner, files.name());
         this.bufferSize = bufferSize;
-        this.data = data;
-        this.index = index;
+        this.files = files;
         this.reads = reads;
+    }
+
+    /** Takes over the reader that the writer has opened. */
+    void finished(Reader opened) {
+        synchronized (this) {
+            reader = opened;
+            inMemory = files.isInMemory();
+        }
+        reads.open().add(this);
     }
 
     @Override
     public OutputReads reads() {
         return reads;
+    }
+
+    @Override
+    public synchronized Executor executor() {
+        return inMemory ? Runnable::run : reads.executor();
     }
 
     @Override
@@ -72,15 +86,24 @@ final class FinishedOutput implements Readable {
             throw failures.released();
         }
         if (reader == null) {
-            reader = Reader.openPair(data, index, ReaderOptions.DEFAULT);
+            reader = files.open();
         }
-        return reads.open(reader, from, to, local);
+        return inMemory ? reads.openInMemory(reader, from, to, local) : reads.open(reader, from, to, local);
     }
 
     @Override
-    public synchronized void remove(FaroSubpartitionView view) {
-        views.remove(view);
-        closeIfUnread();
+    public void remove(FaroSubpartitionView view) {
+        boolean idle;
+        synchronized (this) {
+            views.remove(view);
+            if (released) {
+                deleteIfUnread();
+            }
+            idle = views.isEmpty() && reader != null;
+        }
+        if (idle) {
+            reads.open().add(this);
+        }
     }
 
     /** Ends all readings. The last one deletes the files. */
@@ -89,38 +112,33 @@ final class FinishedOutput implements Readable {
         synchronized (this) {
             released = true;
             reading = List.copyOf(views);
-            closeIfUnread();
+            deleteIfUnread();
         }
+        reads.open().remove(this);
         reading.forEach(view -> view.fail(failures.released()));
     }
 
-    private void closeIfUnread() {
-        if (!views.isEmpty()) {
-            return;
-        }
-        if (reader != null) {
-            closeReader();
+    /** Closes the files, unless they are being read. */
+    synchronized void closeIfUnread() {
+        if (views.isEmpty() && reader != null) {
+            try {
+                reader.close();
+            } catch (IOException e) {
+                LOG.warn("Cannot close {}", files.name(), e);
+            }
             reader = null;
-        }
-        if (released) {
-            delete(data);
-            delete(index);
+            inMemory = false;
         }
     }
 
-    private void closeReader() {
-        try {
-            reader.close();
-        } catch (IOException e) {
-            LOG.warn("Cannot close {}", data, e);
-        }
-    }
-
-    private static void delete(Path file) {
-        try {
-            Files.deleteIfExists(file);
-        } catch (IOException e) {
-            LOG.warn("Cannot delete {}", file, e);
+    private void deleteIfUnread() {
+        if (views.isEmpty()) {
+            closeIfUnread();
+            try {
+                files.delete();
+            } catch (IOException e) {
+                LOG.warn("Cannot delete {}", files.name(), e);
+            }
         }
     }
 }

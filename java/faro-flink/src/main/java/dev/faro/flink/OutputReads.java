@@ -13,6 +13,7 @@ final class OutputReads implements Closeable {
     private final boolean consumersDecompress;
     private final Decoders decoders;
     private final Scheduler scheduler;
+    private final OpenOutputs open;
 
     /**
      * Makes the reads of a task manager.
@@ -20,12 +21,15 @@ final class OutputReads implements Closeable {
      * @param executor runs reads, and makes buffers
      * @param decoders decompress the data for consumers in this task manager
      * @param consumersDecompress whether consumers can decompress the codec of the blocks
+     * @param open keeps outputs open
      */
-    OutputReads(Executor executor, ReadMemory memory, Decoders decoders, boolean consumersDecompress) {
+    OutputReads(Executor executor, ReadMemory memory, Decoders decoders, boolean consumersDecompress,
+            OpenOutputs open) {
         this.executor = executor;
         this.memory = memory;
         this.decoders = decoders;
         this.consumersDecompress = consumersDecompress;
+        this.open = open;
         this.scheduler = scheduler(memory, executor);
     }
 
@@ -45,6 +49,11 @@ final class OutputReads implements Closeable {
         return memory;
     }
 
+    /** The outputs that stay open while nobody reads them. */
+    OpenOutputs open() {
+        return open;
+    }
+
     /**
      * Opens a reading of the subpartitions in [from, to). Data for the network stays compressed, as it does with
      * Flink's own shuffle; data for local consumers is decompressed here.
@@ -54,6 +63,15 @@ final class OutputReads implements Closeable {
      */
     BufferReading open(PartitionReader output, int from, int to, boolean local) throws IOException {
         return reading(BlockSource.of(scheduler.range(output, from, to)), to - from, local);
+    }
+
+    /**
+     * Opens a reading as {@link #open(PartitionReader, int, int, boolean)}, of an output whose bytes are in memory.
+     *
+     * @throws IOException if the output does not have the subpartitions
+     */
+    BufferReading openInMemory(PartitionReader output, int from, int to, boolean local) throws IOException {
+        return reading(BlockSource.of(output.range(from, to)), to - from, local);
     }
 
     /**
@@ -70,5 +88,6 @@ final class OutputReads implements Closeable {
     @Override
     public void close() {
         scheduler.close();
+        open.close();
     }
 }

@@ -25,15 +25,19 @@ import java.util.concurrent.ThreadLocalRandom;
 record OutputSettings(Path name, Codec codec, int blockSize, long sortBufferSize, int producer, int attempt,
         Map<String, String> properties) {
     private static final String CREATED_BY = "faro-flink";
+    /** The most that a writer takes for a single file; a region comes before, except with a larger sort buffer. */
+    private static final long MOST_SINGLE = 1L << 33;
 
     /**
-     * Begins the files.
+     * Begins an output. Its files are made when its layout is known: a pair with the first region, or a single file
+     * when it is finished.
      *
      * @param maxBuffered the number of bytes that may be sorted at once
      * @param memory where records wait; null for the heap
      */
-    Writer create(int subpartitions, long maxBuffered, Buffers memory) throws IOException {
-        Writer writer = Writer.create(name, options(subpartitions, maxBuffered).buffers(memory));
+    Writer create(PartitionFiles files, int subpartitions, long maxBuffered, Buffers memory) throws IOException {
+        Writer writer = Writer.createIn(
+                files, options(subpartitions, maxBuffered).buffers(memory).singleBelow(MOST_SINGLE));
         try {
             for (Map.Entry<String, String> property : properties.entrySet()) {
                 writer.property(property.getKey(), property.getValue());
@@ -77,17 +81,5 @@ record OutputSettings(Path name, Codec codec, int blockSize, long sortBufferSize
     /** The same, with another size of the sort buffer. */
     OutputSettings withSortBufferSize(long size) {
         return new OutputSettings(name, codec, blockSize, size, producer, attempt, properties);
-    }
-
-    Path data() {
-        return named(".data");
-    }
-
-    Path index() {
-        return named(".index");
-    }
-
-    private Path named(String extension) {
-        return name.resolveSibling(name.getFileName() + extension);
     }
 }

@@ -15,18 +15,18 @@ import org.slf4j.LoggerFactory;
  * otherwise it would let the consumer read the same bytes again.
  *
  * @param owner the task that writes or wrote the partition
- * @param data the data file
+ * @param output the path of the files without extension
  */
-record ReadFailures(ResultPartitionID id, String owner, Path data) {
+record ReadFailures(ResultPartitionID id, String owner, Path output) {
     private static final Logger LOG = LoggerFactory.getLogger(ReadFailures.class);
 
     Throwable of(Throwable fault) {
         if (!(fault instanceof FaroException e) || e.code() == ErrorCode.INVALID_ARGUMENT
                 || e.getCause() instanceof InterruptedIOException) {
-            LOG.warn("{}: reading {} failed.", owner, data, fault);
+            LOG.warn("{}: reading {} failed.", owner, output, fault);
             return fault;
         }
-        LOG.warn("{}: {} cannot be read, its producer has to run again.", owner, data, fault);
+        LOG.warn("{}: {} cannot be read, its producer has to run again.", owner, output, fault);
         return notFound(fault.getMessage());
     }
 

@@ -1,11 +1,15 @@
 package dev.faro.flink;
 
 import java.io.IOException;
+import java.util.concurrent.Executor;
 
 /** What a view reads: a finished output, or one that is being written. */
 interface Readable {
-    /** The threads and the memory of all reads. */
+    /** The memory of all reads. */
     OutputReads reads();
+
+    /** Runs reads of this output. It may be a direct one if the bytes are in memory. */
+    Executor executor();
 
     /** The size of a network buffer in bytes. */
     int bufferSize();

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.flink.api.common.JobExecutionResult;
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.accumulators.ListAccumulator;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.functions.RichFlatMapFunction;
@@ -22,6 +23,7 @@ import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.util.Collector;
+import org.apache.flink.util.InstantiationUtil;
 
 /** Flink with two task managers in this process, for batch jobs. */
 final class Cluster implements AutoCloseable {
@@ -129,6 +131,16 @@ final class Cluster implements AutoCloseable {
      * @param options of the job, besides those of the cluster
      */
     Outcome run(Job job, int parallelism, Map<String, String> options) throws Exception {
+        JobGraph graph = graph(job, parallelism, options);
+        return new Outcome(execute(graph), cluster.getExecutionGraph(graph.getJobID()).get());
+    }
+
+    /** Makes the graph of a job, for {@link #run(JobGraph)}. */
+    JobGraph graph(Job job, int parallelism) {
+        return graph(job, parallelism, Map.of());
+    }
+
+    private JobGraph graph(Job job, int parallelism, Map<String, String> options) {
         Configuration own = new Configuration(configuration);
         options.forEach(own::setString);
         StreamExecutionEnvironment environment = new StreamExecutionEnvironment(own);
@@ -136,11 +148,21 @@ final class Cluster implements AutoCloseable {
             environment.setParallelism(parallelism);
         }
         job.build(environment).flatMap(new Keep());
-        JobGraph graph = environment.getStreamGraph().getJobGraph();
+        return environment.getStreamGraph().getJobGraph();
+    }
+
+    /** Runs a copy of a graph, under a new id; returns its results, sorted. Any number may run at the same time. */
+    List<String> run(JobGraph graph) throws Exception {
+        JobGraph copy = InstantiationUtil.clone(graph);
+        copy.setJobID(new JobID());
+        return execute(copy);
+    }
+
+    private List<String> execute(JobGraph graph) throws Exception {
         JobExecutionResult result = cluster.executeJobBlocking(graph);
         List<String> found = new ArrayList<>(result.<ArrayList<String>>getAccumulatorResult(RESULTS));
         Collections.sort(found);
-        return new Outcome(found, cluster.getExecutionGraph(graph.getJobID()).get());
+        return found;
     }
 
     /** Makes an environment that runs jobs over HTTP, as a client does. */

@@ -125,6 +125,9 @@ record DamagedRun(Shuffle shuffle, Damage damage, boolean compressed, boolean lo
         if (!compressed) {
             options.put("taskmanager.network.compression.codec", "NONE");
         }
+        // A pair of files that a consumer opens; a small output would be in memory.
+        options.put(FaroOptions.OPEN_OUTPUTS.key(), "0");
+        options.put(FaroOptions.SORT_BUFFER_SIZE.key(), "32kb");
         options.putAll(more);
         Cluster cluster = Cluster.stock(folder, 1, options);
         Ending ending;

@@ -299,7 +299,7 @@ class HybridJobsTest {
             WatchedFactory.beforeReading = partitions -> {
                 boolean written = !WatchedFactory.HYBRID.isEmpty() && WatchedFactory.HYBRID.get(0).isFinished();
                 if (written && damaged.compareAndSet(false, true)) {
-                    flip(WatchedFactory.HYBRID.get(0).settings().data());
+                    flip(Path.of(WatchedFactory.HYBRID.get(0).settings().name() + ".data"));
                 }
             };
             assertEquals(movedNumbers(), faro.run(HybridJobsTest::moved, PARALLELISM).results());

@@ -23,18 +23,14 @@ import java.util.stream.Stream;
  * runs, all others wait, so that runs that are compared are close in time. The first runs of each are not measured,
  * because compilers take a third of their time.
  */
-public final class JobsBenchmark {
-    private static final String USAGE = "flink-jobs|flink-hybrid --out FILE --dir DIR --case job=NAME [--case partitions=N]"
+final class JobsBenchmark implements AutoCloseable {
+    static final String USAGE = "flink-jobs|flink-hybrid --out FILE --dir DIR --case job=NAME [--case partitions=N]"
             + " [--case codec=none|lz4|zstd] [--repetitions N] [--plain-mib N] [--tables DIR]";
     /** The shuffles that are compared, by parts of the benchmarks. */
     private static final Map<String, List<String>> SHUFFLES = Map.of(
             "flink-jobs", List.of(OneShuffle.FARO, OneShuffle.SORT, OneShuffle.HASH),
             "flink-hybrid", List.of("faro-selective", "flink-selective", "faro-full", "flink-full", OneShuffle.FARO,
                     OneShuffle.SORT));
-    private static final String PART = "part";
-    /** Untouched memory may first have to come from the host of a virtual machine; this avoids that while jobs run. */
-    private static final List<String> MEMORY =
-            List.of("-Xms2g", "-Xmx2g", "-XX:+AlwaysPreTouch", "-XX:MaxDirectMemorySize=2g");
     /** The number of runs before the measured ones; or half of the measured ones, if that is more. */
     private static final int UNMEASURED = 5;
 
@@ -47,7 +43,7 @@ public final class JobsBenchmark {
 
     JobsBenchmark(Map<String, String> options) throws IOException {
         this.options = options;
-        part = options.getOrDefault(PART, "flink-jobs");
+        part = options.getOrDefault(Benchmarks.PART, "flink-jobs");
         shuffles = SHUFFLES.get(part);
         jobCase = new JobCase(options.get("job"), Integer.parseInt(options.getOrDefault("partitions", "4")),
                 options.getOrDefault("codec", "lz4"), Long.parseLong(options.getOrDefault("--plain-mib", "256")),
@@ -55,36 +51,12 @@ public final class JobsBenchmark {
         folder = Files.createTempDirectory(Files.createDirectories(Path.of(options.get("--dir"))), "faro-flink-");
     }
 
-    /** Exits with 0, with 1 if something failed, with 2 for wrong usage. */
-    public static void main(String[] args) throws Exception {
-        Map<String, String> options = parse(args);
-        if (options == null || !options.keySet().containsAll(List.of("--out", "--dir", "job"))) {
-            System.err.println(USAGE);
-            System.exit(2);
-        }
-        JobsBenchmark benchmark = new JobsBenchmark(options);
-        Runtime.getRuntime().addShutdownHook(new Thread(benchmark::end));
-        benchmark.run(MEMORY);
-    }
-
-    private static Map<String, String> parse(String[] args) {
-        if (args.length % 2 == 0 || !SHUFFLES.containsKey(args[0])) {
-            return null;
-        }
-        Map<String, String> options = new HashMap<>(Map.of(PART, args[0]));
-        for (int i = 1; i < args.length; i += 2) {
-            String[] pair = args[i].equals("--case") ? args[i + 1].split("=", 2) : new String[] {args[i], args[i + 1]};
-            options.put(pair[0], pair[pair.length - 1]);
-        }
-        return options;
-    }
-
     /** Measures; {@code memory} has options of the virtual machines. */
     void run(List<String> memory) throws IOException {
         for (String shuffle : shuffles) {
             Path files = Files.createDirectory(folder.resolve(shuffle));
             synchronized (this) {
-                processes.put(shuffle, new ShuffleProcess(shuffle, files, jobCase, memory));
+                processes.put(shuffle, new ShuffleProcess(shuffle, files, OneShuffle.class, jobCase, memory));
             }
         }
         Map<String, List<JobMeasure.Taken>> taken = new HashMap<>();
@@ -96,7 +68,7 @@ public final class JobsBenchmark {
             // In a fixed order, each shuffle would always run with the leftover work of the same other one.
             Collections.shuffle(turn);
             for (String shuffle : turn) {
-                OneShuffle.Answer answer = processes.get(shuffle).run();
+                OneShuffle.Answer answer = processes.get(shuffle).run(OneShuffle.Answer.class);
                 plainBytes = Math.max(plainBytes, answer.plainBytes());
                 if (expected != null && !expected.equals(answer.results())) {
                     throw new IOException(shuffle + " has other results than the shuffles before it");
@@ -138,10 +110,16 @@ public final class JobsBenchmark {
     }
 
     /** Ends the processes, and removes the files. */
-    void end() {
+    @Override
+    public void close() {
         synchronized (this) {
             processes.values().forEach(ShuffleProcess::close);
         }
+        remove(folder);
+    }
+
+    /** Removes a folder with all files, as far as that is possible. */
+    static void remove(Path folder) {
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path path : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(path);

@@ -8,7 +8,6 @@ import dev.faro.check.Check;
 import dev.faro.check.CheckLevel;
 import dev.faro.codec.Codec;
 import dev.faro.reader.Reader;
-import dev.faro.reader.ReaderOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -196,7 +195,7 @@ class JobsTest {
             WatchedFactory.beforeReading = partitions -> partitions.stream()
                     .filter(partition -> partition.isFinished() && !partition.isReleased())
                     .forEach(partition -> found.computeIfAbsent(partition.getPartitionId().toString(),
-                            id -> checked(partition.settings())));
+                            id -> checked(partition.files())));
             Cluster.Outcome outcome = faro.run(Jobs::keyedSum, PARALLELISM);
             assertEquals(PARALLELISM, found.size());
             String job = outcome.graph().getJobID().toString();
@@ -209,8 +208,8 @@ class JobsTest {
         }
     }
 
-    private static Map<String, String> checked(OutputSettings settings) {
-        try (Reader reader = Reader.openPair(settings.data(), settings.index(), ReaderOptions.DEFAULT)) {
+    private static Map<String, String> checked(PartitionFiles files) {
+        try (Reader reader = files.open()) {
             Check.check(reader, CheckLevel.DECODE);
             assertEquals(PARALLELISM, reader.header().partitionCount());
             return reader.footer().properties();

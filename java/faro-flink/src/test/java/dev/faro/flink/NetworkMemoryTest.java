@@ -40,7 +40,11 @@ class NetworkMemoryTest {
     private Writer create(BufferPool pool) throws Exception {
         OutputSettings settings =
                 new OutputSettings(folder.resolve("o"), Codec.NONE, SEGMENT, 64 << 20, 0, 0, Map.of());
-        return settings.create(SUBPARTITIONS, (long) pool.getNumBuffers() * SEGMENT, new NetworkMemory(pool));
+        return settings.create(files(), SUBPARTITIONS, (long) pool.getNumBuffers() * SEGMENT, new NetworkMemory(pool));
+    }
+
+    private PartitionFiles files() {
+        return new PartitionFiles(folder.resolve("o"));
     }
 
     private void write(Writer writer, int bytes, int longest) throws Exception {
@@ -54,8 +58,7 @@ class NetworkMemoryTest {
     }
 
     private void check() throws Exception {
-        try (Reader reader = Reader.openPair(folder.resolve("o.data"), folder.resolve("o.index"),
-                ReaderOptions.DEFAULT)) {
+        try (Reader reader = Reader.open(folder.resolve("o"), ReaderOptions.DEFAULT)) {
             for (int p = 0; p < SUBPARTITIONS; p++) {
                 long found = 0;
                 try (BlockCursor blocks = reader.partition(p)) {

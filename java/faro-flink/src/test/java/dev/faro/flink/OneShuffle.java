@@ -21,6 +21,7 @@ final class OneShuffle {
     static final String FARO = "faro";
     static final String SORT = "flink-sort";
     static final String HASH = "flink-hash";
+    static final String PIPELINED = "flink-pipelined";
     /** The endings of the names of hybrid shuffles. */
     private static final String SELECTIVE = "-selective";
     private static final String FULL = "-full";
@@ -46,7 +47,7 @@ final class OneShuffle {
         JobCase jobCase = mapper.readValue(args[2], JobCase.class);
         Path folder = Path.of(args[1]);
         Cluster.Job job = jobCase.toJob();
-        try (Cluster cluster = cluster(args[0], folder, jobCase);
+        try (Cluster cluster = cluster(args[0], folder, jobCase.slotsOfTaskManager(), jobCase.codec());
                 BufferedReader requests =
                         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             while (requests.readLine() != null) {
@@ -70,20 +71,25 @@ final class OneShuffle {
                 .sum();
     }
 
-    private static Cluster cluster(String shuffle, Path folder, JobCase jobCase) throws Exception {
-        int slots = jobCase.slotsOfTaskManager();
+    /** Starts a cluster with a shuffle, by its name. */
+    static Cluster cluster(String shuffle, Path folder, int slots, String codec) throws Exception {
         Map<String, String> all = new HashMap<>();
         // Flink's default, if there is enough memory for it.
         all.put("taskmanager.network.sort-shuffle.min-buffers", slots > 4 ? "64" : "512");
         all.put("taskmanager.memory.network.min", "256mb");
         all.put("taskmanager.memory.network.max", "256mb");
         all.put("taskmanager.memory.managed.size", "256mb");
-        all.put("taskmanager.network.compression.codec", jobCase.codec().toUpperCase(Locale.ROOT));
+        all.put("taskmanager.network.compression.codec", codec.toUpperCase(Locale.ROOT));
         // With it, Flink 2.3 fails at q18, whatever the shuffle: "The OperatorFactory ... have not been initialized".
         all.put("table.optimizer.adaptive-broadcast-join.strategy", "none");
         all.put("table.optimizer.skewed-join-optimization.strategy", "none");
         if (shuffle.equals(HASH)) {
             all.put("shuffle-service-factory.class", HashShuffleFactory.class.getName());
+        }
+        if (shuffle.equals(PIPELINED)) {
+            all.put("execution.batch-shuffle-mode", "ALL_EXCHANGES_PIPELINED");
+            // The adaptive scheduler for batch jobs refuses pipelined exchanges.
+            all.put("jobmanager.scheduler", "Default");
         }
         if (shuffle.endsWith(SELECTIVE) || shuffle.endsWith(FULL)) {
             all.put("execution.batch-shuffle-mode", shuffle.endsWith(FULL) ? "ALL_EXCHANGES_HYBRID_FULL"

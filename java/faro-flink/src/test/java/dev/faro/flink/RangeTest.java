@@ -1,7 +1,6 @@
 package dev.faro.flink;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.codec.Codec;
@@ -18,6 +17,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.flink.configuration.NettyShuffleEnvironmentOptions.CompressionCodec;
 import org.apache.flink.runtime.io.network.api.StopMode;
 import org.apache.flink.runtime.io.network.buffer.Buffer.DataType;
@@ -26,9 +26,10 @@ import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionManager;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A partition without a cluster: a reader of several subpartitions gets each as a whole. */
 class RangeTest {
@@ -38,21 +39,23 @@ class RangeTest {
     @TempDir
     Path folder;
 
-    private final NetworkBufferPool network = new NetworkBufferPool(64, BUFFER);
+    private final NetworkBufferPool network = new NetworkBufferPool(1024, BUFFER);
     private final ExecutorService executor = Executors.newFixedThreadPool(2);
     private FaroResultPartition partition;
+    /** The number of records after which some are for all. A record for one then begins a region. */
+    private int burst;
 
-    @BeforeEach
-    void write() throws IOException {
+    private void write(long sortBuffer, int records) throws IOException {
+        burst = records;
         OutputSettings settings =
-                new OutputSettings(folder.resolve("output"), Codec.LZ4, BUFFER, 2_000, 0, 0, Map.of());
+                new OutputSettings(folder.resolve("output"), Codec.LZ4, BUFFER, sortBuffer, 0, 0, Map.of());
         partition = new FaroResultPartition("test", 0, new ResultPartitionID(), ResultPartitionType.BLOCKING,
-                SUBPARTITIONS, SUBPARTITIONS, new ResultPartitionManager(), () -> network.createBufferPool(1, 64),
-                settings, new OutputReads(executor, new ReadMemory(64 << 20), new Decoders(), true));
+                SUBPARTITIONS, SUBPARTITIONS, new ResultPartitionManager(), () -> network.createBufferPool(1, 1024),
+                settings, new OutputReads(executor, new ReadMemory(64 << 20), new Decoders(), true, new OpenOutputs(1)));
         partition.setup();
         for (int i = 0; i < 200; i++) {
             partition.emitRecord(record("own " + i, i * 13 % 700), i % SUBPARTITIONS);
-            if (i % 50 == 49) {
+            if (i % burst == burst - 1) {
                 // Several in a row, some of which continue in the next block.
                 for (int k = 0; k < 5; k++) {
                     partition.broadcastRecord(record("all " + i + "." + k, k * 150));
@@ -65,13 +68,15 @@ class RangeTest {
     }
 
     @AfterEach
-    void close() throws InterruptedException {
+    void close() throws Exception {
         partition.release();
         // A task may still work for a released view.
         executor.shutdown();
         assertTrue(executor.awaitTermination(20, TimeUnit.SECONDS));
-        assertFalse(Files.exists(partition.settings().data()));
-        assertFalse(Files.exists(partition.settings().index()));
+        assertEquals(List.of(), partition.files().paths());
+        try (Stream<Path> files = Files.list(folder)) {
+            assertEquals(0, files.count());
+        }
         network.destroyAllBufferPools();
         network.destroy();
     }
@@ -81,8 +86,13 @@ class RangeTest {
         return ByteBuffer.allocate(4 + bytes.length).putInt(bytes.length).put(bytes).flip();
     }
 
-    @Test
-    void everyRange() throws Exception {
+    /** Of many regions in a pair of files, or of one that is in memory. */
+    @ParameterizedTest
+    @ValueSource(longs = {2_000, 1 << 20})
+    void everyRange(long sortBuffer) throws Exception {
+        write(sortBuffer, sortBuffer > 2_000 ? 200 : 50);
+        assertEquals(sortBuffer > 2_000, partition.files().isInMemory());
+        assertEquals(sortBuffer > 2_000 ? 1 : 2, partition.files().paths().size());
         for (int from = 0; from < SUBPARTITIONS; from++) {
             for (int to = from; to < SUBPARTITIONS; to++) {
                 check(from, to);
@@ -91,7 +101,8 @@ class RangeTest {
     }
 
     @Test
-    void bytesAreCountedPlain() {
+    void bytesAreCountedPlain() throws IOException {
+        write(2_000, 50);
         long[] bytes = partition.getResultPartitionBytes().createSnapshot().getSubpartitionBytes();
         assertEquals(SUBPARTITIONS, bytes.length);
         for (long each : bytes) {
@@ -127,7 +138,7 @@ class RangeTest {
             if (i % SUBPARTITIONS >= from && i % SUBPARTITIONS <= to) {
                 expected.put("own " + i, 1);
             }
-            for (int k = 0; i % 50 == 49 && k < 5; k++) {
+            for (int k = 0; i % burst == burst - 1 && k < 5; k++) {
                 expected.put("all " + i + "." + k, members);
             }
         }

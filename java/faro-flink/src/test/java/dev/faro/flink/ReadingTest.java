@@ -10,11 +10,11 @@ import dev.faro.internal.block.BlockHeader;
 import dev.faro.internal.block.BlockSeal;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Reader;
-import dev.faro.reader.ReaderOptions;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -115,7 +115,7 @@ class ReadingTest {
     /** All memory holds the data that two tasks read later; the data that they read first is served nevertheless. */
     @Test
     void twoTasksReadTheSameTwoInOppositeOrder() throws Exception {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(96 << 10), new Decoders(), true);
+        OutputReads reads = new OutputReads(executor, new ReadMemory(96 << 10), new Decoders(), true, new OpenOutputs(0));
         FaroResultPartition a = write(Codec.NONE, 2, 1000, false, reads);
         FaroResultPartition b = write(Codec.NONE, 2, 1000, false, reads);
         TestChannel a1 = open(a, 1);
@@ -142,7 +142,7 @@ class ReadingTest {
         int consumers = 100;
         long bytes = 160 << 10;
         ReadMemory memory = new ReadMemory(bytes);
-        OutputReads reads = new OutputReads(executor, memory, new Decoders(), true);
+        OutputReads reads = new OutputReads(executor, memory, new Decoders(), true, new OpenOutputs(0));
         FaroResultPartition partition = write(Codec.NONE, consumers, 40 * consumers, false, reads);
         List<TestChannel> channels = new ArrayList<>();
         for (int i = 0; i < consumers; i++) {
@@ -159,7 +159,7 @@ class ReadingTest {
 
     @Test
     void aReleasedPartitionIsNotFound() throws Exception {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true);
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true, new OpenOutputs(0));
         FaroResultPartition partition = write(Codec.LZ4, 2, 10, true, reads);
         TestChannel channel = open(partition, 0);
         partition.release();
@@ -171,25 +171,49 @@ class ReadingTest {
     /** The output is released after the view was made and before its files are opened. */
     @Test
     void anOutputThatIsReleasedBeforeItIsOpenedIsNotFound() {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true);
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true, new OpenOutputs(0));
         FinishedOutput output = new FinishedOutput(
-                new ResultPartitionID(), "a task", folder.resolve("none.data"), folder.resolve("none.index"), 100, reads);
+                new ResultPartitionID(), "a task", new PartitionFiles(folder.resolve("none")), 100, reads);
         output.release();
         IOException failure = assertThrows(IOException.class, () -> output.open(0, 1, false));
         assertInstanceOf(PartitionNotFoundException.class, failure.getCause());
     }
 
+    /** Of two outputs one stays open, and the other is opened again; what was released is closed and deleted. */
+    @Test
+    void theLastOutputsStayOpen() throws Exception {
+        OutputReads reads =
+                new OutputReads(Runnable::run, new ReadMemory(1 << 20), new Decoders(), true, new OpenOutputs(1));
+        FaroResultPartition first = write(Codec.NONE, 2, 10, false, reads);
+        FaroResultPartition second = write(Codec.NONE, 2, 10, false, reads);
+        for (FaroResultPartition partition : List.of(second, first, second, first)) {
+            assertTrue(partition.files().isInMemory());
+            assertEquals(5L * RECORD, drain(open(partition, 0)));
+            assertEquals(5L * RECORD, drain(open(partition, 1)));
+        }
+        // The second one was closed when the first one was read, so its file is needed.
+        Path file = second.files().paths().get(0);
+        Files.delete(file);
+        Throwable failure = open(second, 0).waitForFailure();
+        assertInstanceOf(PartitionNotFoundException.class, failure.getCause());
+        // The first one is in memory.
+        Files.delete(first.files().paths().get(0));
+        assertEquals(5L * RECORD, drain(open(first, 0)));
+        first.release();
+        assertThrows(PartitionNotFoundException.class, () -> open(first, 0));
+        assertEquals(List.of(), first.files().paths());
+    }
+
     /** Partitions that are written at the same time sort in their shares of the network memory. */
     @Test
     void sortBuffersAreSharesOfTheNetworkMemory() throws Exception {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true);
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true, new OpenOutputs(0));
         // There are 64 buffers, of which the partition gets all, then half, then a quarter.
         List<Integer> regions = new ArrayList<>();
         List<BufferPool> others = new ArrayList<>();
         for (int pools = 0; pools < 3; pools++) {
             FaroResultPartition partition = write(Codec.NONE, 2, 400, false, reads);
-            OutputSettings settings = partition.settings();
-            try (Reader reader = Reader.openPair(settings.data(), settings.index(), ReaderOptions.DEFAULT)) {
+            try (Reader reader = partition.files().open()) {
                 regions.add(reader.regionCount());
             }
             for (int i = 0; i <= pools; i++) {
@@ -204,7 +228,7 @@ class ReadingTest {
     @ParameterizedTest
     @EnumSource(value = Codec.class, names = {"LZ4", "ZSTD"})
     void compressedBlocksAreHandedOn(Codec codec) throws Exception {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true);
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true, new OpenOutputs(0));
         FaroResultPartition partition = write(codec, 1, 30, true, reads);
         TestChannel channel = new TestChannel(partition, 0, 0, BUFFER, CompressionCodec.valueOf(codec.name()));
         int[] left = {30 * RECORD};
@@ -226,7 +250,7 @@ class ReadingTest {
     @Test
     void smallBuffersGoTogether() throws Exception {
         assertEquals(EnvironmentInformation.getVersion().startsWith("2."), Message.canHoldSeveral());
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true);
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true, new OpenOutputs(0));
         // Eight blocks that shrink to little, and two events.
         TestChannel small = open(write(Codec.LZ4, 1, 30, true, reads), 0);
         // The same number, but each fills a buffer, except the last.
@@ -249,15 +273,15 @@ class ReadingTest {
     @Test
     void blocksThatDoNotDecompressAreNotFound() throws Exception {
         for (boolean consumersDecompress : new boolean[] {false, true}) {
-            OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), consumersDecompress);
+            OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), consumersDecompress, new OpenOutputs(0));
             FaroResultPartition partition = write(Codec.ZSTD, 1, 30, true, reads);
-            spoilFirstBlock(partition.settings());
+            spoilFirstBlock(partition.files());
             TestChannel channel = new TestChannel(partition, 0, 0, BUFFER, CompressionCodec.ZSTD);
             if (consumersDecompress) {
                 // Over the network it is sent as it is: Flink's decompressor at the consumer finds the fault.
                 channel.next(buffer -> assertThrows(RuntimeException.class, () -> channel.bytes(buffer)));
             } else {
-                assertTrue(channel.waitForFailure().getMessage().contains("malformed-block in data file"),
+                assertTrue(channel.waitForFailure().getMessage().contains("malformed-block in single file"),
                         () -> "" + channel.view().getFailureCause());
                 assertInstanceOf(PartitionNotFoundException.class, channel.view().getFailureCause().getCause());
             }
@@ -266,10 +290,10 @@ class ReadingTest {
     }
 
     /** Inverts a block's payload, and makes its checksum fit. */
-    private static void spoilFirstBlock(OutputSettings settings) throws IOException {
-        try (Reader reader = Reader.openPair(settings.data(), settings.index(), ReaderOptions.DEFAULT);
+    private static void spoilFirstBlock(PartitionFiles files) throws IOException {
+        try (Reader reader = files.open();
                 BlockCursor block = reader.partition(0);
-                FileChannel file = FileChannel.open(settings.data(), StandardOpenOption.WRITE)) {
+                FileChannel file = FileChannel.open(files.paths().get(0), StandardOpenOption.WRITE)) {
             assertTrue(block.next());
             ByteBuffer payload = block.storedPayload();
             int stored = payload.remaining();
@@ -286,7 +310,7 @@ class ReadingTest {
     /** With LZO in Flink's options, its decompressor cannot read LZ4. */
     @Test
     void blocksAreDecompressedWhereConsumersCannot() throws Exception {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), false);
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), false, new OpenOutputs(0));
         TestChannel channel = open(write(Codec.LZ4, 1, 30, true, reads), 0);
         channel.next(buffer -> assertTrue(!buffer.isCompressed() && buffer.readableBytes() == BUFFER));
         channel.view().releaseAllResources();

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A process of {@link OneShuffle}, which waits between runs. */
+/** A process with the cluster of one shuffle, which waits between runs. */
 final class ShuffleProcess implements AutoCloseable {
     private static final List<String> OPENED = List.of("java.lang", "java.util", "java.time");
     private static final int END_SECONDS = 10;
@@ -24,10 +24,12 @@ final class ShuffleProcess implements AutoCloseable {
      *
      * @param shuffle its name
      * @param folder the folder for its files
-     * @param jobCase its job
+     * @param program the program that runs in it
+     * @param work what it runs, as its JSON is
      * @param memory options of the virtual machine
      */
-    ShuffleProcess(String shuffle, Path folder, JobCase jobCase, List<String> memory) throws IOException {
+    ShuffleProcess(String shuffle, Path folder, Class<?> program, Object work, List<String> memory)
+            throws IOException {
         this.shuffle = shuffle;
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         List<String> command = new ArrayList<>(List.of(java));
@@ -36,14 +38,14 @@ final class ShuffleProcess implements AutoCloseable {
         if (System.getProperty("faro.spec") != null) {
             command.add("-Dfaro.spec=" + System.getProperty("faro.spec"));
         }
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), OneShuffle.class.getName(), shuffle,
-                folder.toString(), mapper.writeValueAsString(jobCase)));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName(), shuffle,
+                folder.toString(), mapper.writeValueAsString(work)));
         process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         answers = process.inputReader(StandardCharsets.UTF_8);
     }
 
-    /** Makes it run its job once. */
-    OneShuffle.Answer run() throws IOException {
+    /** Makes it run its work once. */
+    <T> T run(Class<T> type) throws IOException {
         String answer = null;
         try {
             process.getOutputStream().write('\n');
@@ -55,7 +57,7 @@ final class ShuffleProcess implements AutoCloseable {
         if (answer == null) {
             throw new IOException(shuffle + ": its process ended early");
         }
-        return mapper.readValue(answer, OneShuffle.Answer.class);
+        return mapper.readValue(answer, type);
     }
 
     /** Ends the process. */

@@ -35,6 +35,11 @@ record Tpch(Path folder) {
         return tables.toDataStream(tables.sqlQuery(text(name))).map(Row::toString).returns(Types.STRING);
     }
 
+    /** A query as a job. */
+    Cluster.Job job(String name) {
+        return environment -> query(name, environment);
+    }
+
     private String withFiles(String statement) {
         int from = statement.indexOf("${");
         String table = statement.substring(from + 2, statement.indexOf('}', from));

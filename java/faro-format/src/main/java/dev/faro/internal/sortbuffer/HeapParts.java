@@ -21,7 +21,7 @@ final class HeapParts implements Parts {
      * The first size of the first part in bytes. It is small because many outputs are small, and grows to the size of
      * the others.
      */
-    private static final int FIRST_PART = 64 << 10;
+    private static final int FIRST_PART = 4 << 10;
     /** The space in bytes that a part has for a last record that does not fit. */
     private static final int SLACK = 4 << 10;
 

@@ -18,8 +18,10 @@ final class Piles {
      */
     static final int LONGEST = 512;
     /** The size of the first chunk of a target in bytes. It is small because many outputs are small. */
-    private static final int FIRST = 8 << 10;
+    private static final int FIRST = 1 << 10;
     private static final int CHUNK = 64 << 10;
+    /** Chunks double until they have their full size. */
+    private static final int DOUBLINGS = 6;
     private static final int LENGTH = 4;
 
     private static final class Chunk {
@@ -66,14 +68,18 @@ final class Piles {
     /** The memory in bytes that {@link #begin} would allocate. */
     int needed(int target) {
         Pile pile = piles[target];
-        return pile.used < pile.chunks.size() ? 0 : pile.used > 3 ? CHUNK : FIRST << pile.used;
+        return pile.used < pile.chunks.size() ? 0 : size(pile.used);
+    }
+
+    private static int size(int number) {
+        return number < DOUBLINGS ? FIRST << number : CHUNK;
     }
 
     /** Opens a chunk of a target, which has room for any record that is taken. */
     void begin(int target) {
         Pile pile = piles[target];
         if (pile.used == pile.chunks.size()) {
-            pile.chunks.add(new Chunk(pile.used > 3 ? CHUNK : FIRST << pile.used));
+            pile.chunks.add(new Chunk(size(pile.used)));
         }
         Chunk chunk = pile.chunks.get(pile.used++);
         chunk.end = 0;

@@ -46,7 +46,7 @@ public final class LocalOutputFile extends OutputFile {
      */
     public static LocalOutputFile create(FileRole role, Path path, boolean replacing) throws FaroException {
         // The buffer comes before the file, because memory may be short.
-        ByteBuffer buffer = newBuffer(role);
+        ByteBuffer buffer = firstBuffer();
         try {
             return new LocalOutputFile(role, OpenFile.create(path, replacing), buffer, 0);
         } catch (IOException e) {
@@ -61,7 +61,7 @@ public final class LocalOutputFile extends OutputFile {
      * @throws FaroException {@code io}
      */
     public static LocalOutputFile cut(FileRole role, Path path, long size) throws FaroException {
-        ByteBuffer buffer = smallBuffer();
+        ByteBuffer buffer = firstBuffer();
         try {
             OpenFile file = OpenFile.existing(path);
             try {
@@ -83,7 +83,7 @@ public final class LocalOutputFile extends OutputFile {
      * @throws FaroException {@code io}; a living writer that has it is one reason
      */
     public static LocalOutputFile resume(FileRole role, Path path) throws FaroException {
-        ByteBuffer buffer = newBuffer(role);
+        ByteBuffer buffer = firstBuffer();
         try {
             OpenFile file = OpenFile.resume(path);
             return new LocalOutputFile(role, file, buffer, file.channel().size());

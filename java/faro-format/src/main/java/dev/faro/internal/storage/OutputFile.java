@@ -24,12 +24,15 @@ public abstract class OutputFile implements Closeable {
     private static final int BLOCK = 68 << 10;
     /** The size of the buffer in bytes: a piece, and the block that exceeds it. */
     private static final int BUFFER = PIECE + BLOCK;
-    /** The first size of the buffer in bytes, for a small output: a block, and what is before it. */
-    private static final int FIRST_BUFFER = BLOCK + (12 << 10);
-    /** The size of the buffer for an index file, where every message is written at once. */
+    /** The next size of the buffer after the first one, in bytes: a block, and what is before it. */
+    private static final int NEXT_BUFFER = BLOCK + (12 << 10);
+    /**
+     * The first size of the buffer, because many outputs are tiny; and its size for an index file, where every message
+     * is written at once.
+     */
     private static final int SMALL_BUFFER = 1 << 12;
     /** The size of the buffers of an output's files, in bytes. The first one is still there while the next is filled. */
-    public static final int BUFFERS = FIRST_BUFFER + BUFFER + SMALL_BUFFER;
+    public static final int BUFFERS = NEXT_BUFFER + BUFFER + SMALL_BUFFER;
     /** The maximum number of bytes that are held back, see {@link #holdBack}. */
     private static final int MAX_HELD = 1 << 30;
 
@@ -55,13 +58,8 @@ public abstract class OutputFile implements Closeable {
         this.buffer = buffer;
     }
 
-    /** The first buffer for a new file. It comes before the file, because memory may be short. */
-    protected static ByteBuffer newBuffer(FileRole role) {
-        return allocate(role == FileRole.INDEX ? SMALL_BUFFER : FIRST_BUFFER);
-    }
-
-    /** The buffer for few bytes. */
-    protected static ByteBuffer smallBuffer() {
+    /** The first buffer of a file. It comes before a new file, because memory may be short. */
+    protected static ByteBuffer firstBuffer() {
         return allocate(SMALL_BUFFER);
     }
 
@@ -116,7 +114,7 @@ public abstract class OutputFile implements Closeable {
         }
         long wanted = (long) used + size;
         if (wanted <= bufferSize) {
-            grow(bufferSize);
+            grow(wanted <= NEXT_BUFFER ? NEXT_BUFFER : bufferSize);
             return used;
         }
         if (held && wanted > MAX_HELD && !canCut()) {
@@ -178,7 +176,7 @@ public abstract class OutputFile implements Closeable {
         write(used);
         used = 0;
         if (buffer.capacity() > mostKept) {
-            buffer = newBuffer(role);
+            buffer = firstBuffer();
         }
     }
 
@@ -303,7 +301,7 @@ public abstract class OutputFile implements Closeable {
     /** Takes a small buffer in place of a large one, if all is written. */
     public final void shrink() {
         if (used == 0 && buffer.capacity() > SMALL_BUFFER) {
-            buffer = smallBuffer();
+            buffer = firstBuffer();
         }
     }
 

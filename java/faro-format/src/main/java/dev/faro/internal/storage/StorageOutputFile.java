@@ -31,7 +31,7 @@ public final class StorageOutputFile extends OutputFile {
      */
     public static StorageOutputFile create(FileRole role, Destination destination, boolean replace)
             throws FaroException {
-        ByteBuffer buffer = newBuffer(role);
+        ByteBuffer buffer = firstBuffer();
         NewFile made = null;
         try {
             made = destination.create(role, replace);

@@ -23,7 +23,7 @@ class OutputFileTest {
         final List<Long> ends = new ArrayList<>();
 
         Recorded(FileRole role) {
-            super(role, newBuffer(role), 0);
+            super(role, firstBuffer(), 0);
         }
 
         @Override

@@ -1,0 +1,115 @@
+package dev.faro.flink;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What a tiny partition leaves on the disk, and the system calls about files that it makes. */
+@Timeout(60)
+class TinyOutputsTest {
+    private static final int OUTPUTS = 40;
+    /** The beginning of the name of a file that is looked for, in vain, before each output. */
+    private static final String MARK = "mark-of-output-";
+    /** Calls of memory that strace counts with those of descriptors. */
+    private static final Set<String> NOT_OF_FILES = Set.of("mmap", "munmap");
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aBlockingPartitionIsOneFile() throws Exception {
+        try (TinyOutputs tiny = new TinyOutputs(folder, 2)) {
+            TinyOutputs.Cost cost = tiny.one(TinyOutputs.Kind.FARO, true);
+            assertEquals(1, cost.files());
+            assertTrue(cost.bytes() <= 2 * TinyOutputs.RECORD + 600, cost.toString());
+        }
+        assertNoFiles();
+    }
+
+    @Test
+    void aSelectivePartitionHasNoFile() throws Exception {
+        try (TinyOutputs tiny = new TinyOutputs(folder, 100)) {
+            assertEquals(0, tiny.one(TinyOutputs.Kind.FARO_SELECTIVE, true).files());
+        }
+        assertNoFiles();
+    }
+
+    private void assertNoFiles() throws IOException {
+        try (var files = Files.list(folder)) {
+            assertEquals(List.of(), files.toList());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = TinyOutputs.Kind.class, names = {"FARO", "FARO_SELECTIVE"})
+    void systemCalls(TinyOutputs.Kind kind) throws Exception {
+        Path trace = folder.resolve("trace");
+        Process process = start(List.of("strace", "-f", "-e", "trace=%file,%desc", "-e", "signal=none", "-o",
+                trace.toString(), Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+                System.getProperty("java.class.path"), Traced.class.getName(), folder.toString(), kind.name()));
+        assumeTrue(process != null, "not counted: there is no strace");
+        String said = new String(process.getInputStream().readAllBytes());
+        assertTrue(process.waitFor(1, TimeUnit.MINUTES));
+        assumeTrue(process.exitValue() == 0 || !said.contains("ptrace"), "not counted: strace may not trace here");
+        assertEquals(0, process.exitValue(), said);
+        List<String> calls = fewest(Files.readAllLines(trace));
+        // To create, write and close the file; and to look at it, and remove it.
+        assertEquals(kind == TinyOutputs.Kind.FARO ? 5 : 0, calls.size(), calls::toString);
+    }
+
+    private static Process start(List<String> command) {
+        try {
+            return new ProcessBuilder(command).redirectErrorStream(true).start();
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    /** The calls between two marks, by the thread that made them: the fewest, because the JVM reads classes too. */
+    private static List<String> fewest(List<String> lines) {
+        List<List<String>> outputs = new ArrayList<>();
+        String thread = null;
+        for (String line : lines) {
+            String[] parts = line.split(" +|\\(", 3);
+            if (line.contains(MARK)) {
+                thread = parts[0];
+                outputs.add(new ArrayList<>());
+            } else if (parts[0].equals(thread) && !NOT_OF_FILES.contains(parts[1]) && !parts[1].equals("<...")) {
+                outputs.get(outputs.size() - 1).add(parts[1]);
+            }
+        }
+        assertEquals(OUTPUTS + 1, outputs.size());
+        return outputs.subList(OUTPUTS / 2, OUTPUTS).stream()
+                .min((one, other) -> one.size() - other.size()).orElseThrow();
+    }
+
+    /** The program whose calls are counted. */
+    static final class Traced {
+        private Traced() {}
+
+        /** Takes a folder and the kind of partition. */
+        public static void main(String[] arguments) throws Exception {
+            Path folder = Path.of(arguments[0]);
+            try (TinyOutputs tiny = new TinyOutputs(folder, 2)) {
+                for (int i = 0; i < OUTPUTS; i++) {
+                    Files.exists(folder.resolve(MARK + i));
+                    tiny.one(TinyOutputs.Kind.valueOf(arguments[1]), false);
+                }
+                Files.exists(folder.resolve(MARK + OUTPUTS));
+            }
+        }
+    }
+}
