@@ -90,7 +90,11 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
         checkInProduceState();
         int bytes = record.remaining();
         if (!released) {
-            store.write(targetSubpartition, record);
+            try {
+                store.write(targetSubpartition, record);
+            } catch (FaroException e) {
+                throw failed(e);
+            }
         }
         countRecord(targetSubpartition, bytes);
     }
@@ -100,7 +104,11 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
         checkInProduceState();
         int size = record.remaining();
         if (!released) {
-            store.broadcast(record);
+            try {
+                store.broadcast(record);
+            } catch (FaroException e) {
+                throw failed(e);
+            }
         }
         countBroadcast(size);
     }
@@ -108,8 +116,18 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
     @Override
     void writeEvent(int kind, ByteBuffer event) throws IOException {
         if (!released) {
-            store.broadcastEvent(kind, event);
+            try {
+                store.broadcastEvent(kind, event);
+            } catch (FaroException e) {
+                throw failed(e);
+            }
         }
+    }
+
+    /** Looks at the disk when the store has failed. */
+    private FaroException failed(FaroException failure) {
+        settings().disk().suspect(failure);
+        return failure;
     }
 
     @Override
@@ -118,7 +136,11 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
         countBuffers();
         // All consumers may have ended before, without reading to the end. The producer does not fail for that.
         if (!released) {
-            store.finish();
+            try {
+                store.finish();
+            } catch (FaroException e) {
+                throw failed(e);
+            }
         }
         HybridFigures figures = store.figures();
         synchronized (lock) {
@@ -228,6 +250,7 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
                 return failures.released();
             }
         }
+        settings().disk().suspect(fault);
         return failures.of(fault);
     }
 

@@ -43,7 +43,7 @@ final class FaroResultPartition extends BatchPartition {
             int subpartitions, int keyGroups, ResultPartitionManager manager,
             SupplierWithException<BufferPool, IOException> bufferPool, OutputSettings settings, OutputReads reads) {
         super(owner, partitionIndex, id, type, subpartitions, keyGroups, manager, bufferPool, settings);
-        this.files = new PartitionFiles(settings.name());
+        this.files = new PartitionFiles(settings.disk(), settings.name());
         this.output = new FinishedOutput(id, owner, files, settings.blockSize(), reads);
     }
 

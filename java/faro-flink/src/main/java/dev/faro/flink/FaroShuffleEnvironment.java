@@ -4,7 +4,6 @@ import dev.faro.codec.Codec;
 import dev.faro.hybrid.HybridMemory;
 import dev.faro.hybrid.HybridMode;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
@@ -21,8 +20,6 @@ import org.apache.flink.runtime.deployment.InputGateDeploymentDescriptor;
 import org.apache.flink.runtime.deployment.ResultPartitionDeploymentDescriptor;
 import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 import org.apache.flink.runtime.executiongraph.PartitionInfo;
-import org.apache.flink.runtime.io.disk.FileChannelManager;
-import org.apache.flink.runtime.io.disk.FileChannelManagerImpl;
 import org.apache.flink.runtime.io.network.NettyShuffleEnvironment;
 import org.apache.flink.runtime.io.network.buffer.BufferPool;
 import org.apache.flink.runtime.io.network.metrics.NettyShuffleMetricFactory;
@@ -44,7 +41,6 @@ import org.slf4j.LoggerFactory;
 /** The shuffle of a task manager: Flink's own, except for the blocking and hybrid partitions that its tasks write. */
 class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, SingleInputGate> {
     private static final Logger LOG = LoggerFactory.getLogger(FaroShuffleEnvironment.class);
-    private static final String FOLDER = "faro-shuffle";
 
     private final NettyShuffleEnvironment delegate;
     private final NettyShuffleEnvironmentConfiguration configuration;
@@ -58,7 +54,7 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
     private final HybridMemory hybridMemory;
     /** Whether several attempts of a consumer may read a partition, so that none can be read only once. */
     private final boolean isSpeculative;
-    private final FileChannelManager channels;
+    private final Disks disks;
 
     FaroShuffleEnvironment(NettyShuffleEnvironment delegate, Configuration options) {
         this.delegate = delegate;
@@ -73,7 +69,7 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
         this.hybridMemory = new HybridMemory(options.getOptional(FaroOptions.HYBRID_MEMORY).map(MemorySize::getBytes)
                 .orElse(configuration.batchShuffleReadMemoryBytes()));
         this.isSpeculative = options.get(BatchExecutionOptions.SPECULATIVE_ENABLED);
-        this.channels = new FileChannelManagerImpl(configuration.getTempDirs(), FOLDER);
+        this.disks = Disks.of(configuration.getTempDirs());
         LOG.info("Blocking partitions are written as Faro files, with codec {}.", codec);
         LOG.info("Hybrid partitions are in {} MiB of memory, and in Faro files.", hybridMemory.bytes() >> 20);
     }
@@ -126,8 +122,9 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
     private ResultPartition create(
             ShuffleIOOwnerContext owner, int index, ResultPartitionDeploymentDescriptor descriptor) {
         ResultPartitionID id = descriptor.getShuffleDescriptor().getResultPartitionID();
+        Disk disk = disks.next();
         ExecutionAttemptID attempt = owner.getExecutionAttemptID();
-        OutputSettings settings = new OutputSettings(Path.of(channels.createChannel().getPath()), codec,
+        OutputSettings settings = new OutputSettings(disk, disk.newName(), codec,
                 configuration.networkBufferSize(), sortBufferSize, attempt.getSubtaskIndex(),
                 attempt.getAttemptNumber(), properties(owner, id));
         if (descriptor.getPartitionType().isHybridResultPartition()) {
@@ -246,17 +243,7 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
             reads.close();
             delegate.close();
         } finally {
-            removeFolders();
-        }
-    }
-
-    private void removeFolders() throws IOException {
-        try {
-            channels.close();
-        } catch (IOException | RuntimeException e) {
-            throw e;
-        } catch (Exception e) {
-            throw new IOException("cannot remove the folders of Faro files", e);
+            disks.close();
         }
     }
 }

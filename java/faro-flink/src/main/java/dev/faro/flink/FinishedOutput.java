@@ -65,6 +65,7 @@ final class FinishedOutput implements Readable {
 
     @Override
     public Throwable failureOf(Throwable fault) {
+        files.disk().suspect(fault);
         return failures.of(fault);
     }
 

@@ -15,6 +15,7 @@ import java.util.concurrent.ThreadLocalRandom;
 /**
  * How the output of a partition is written.
  *
+ * @param disk where the files are
  * @param name the path without extension
  * @param blockSize the size of a network buffer, because a block becomes one buffer
  * @param sortBufferSize the number of bytes that are sorted at once
@@ -22,8 +23,8 @@ import java.util.concurrent.ThreadLocalRandom;
  * @param attempt the attempt of the subtask
  * @param properties the origin of the output, for the footer
  */
-record OutputSettings(Path name, Codec codec, int blockSize, long sortBufferSize, int producer, int attempt,
-        Map<String, String> properties) {
+record OutputSettings(Disk disk, Path name, Codec codec, int blockSize, long sortBufferSize, int producer,
+        int attempt, Map<String, String> properties) {
     private static final String CREATED_BY = "faro-flink";
     /** The most that a writer takes for a single file; a region comes before, except with a larger sort buffer. */
     private static final long MOST_SINGLE = 1L << 33;
@@ -80,6 +81,6 @@ record OutputSettings(Path name, Codec codec, int blockSize, long sortBufferSize
 
     /** The same, with another size of the sort buffer. */
     OutputSettings withSortBufferSize(long size) {
-        return new OutputSettings(name, codec, blockSize, size, producer, attempt, properties);
+        return new OutputSettings(disk, name, codec, blockSize, size, producer, attempt, properties);
     }
 }

@@ -27,6 +27,7 @@ final class PartitionFiles implements Destination {
     /** The maximum size of a file whose bytes stay in memory, in bytes. */
     private static final int KEPT_BYTES = 64 << 10;
 
+    private final Disk disk;
     private final Path name;
     /** Guarded by itself. */
     private final List<Path> paths = new ArrayList<>();
@@ -36,10 +37,17 @@ final class PartitionFiles implements Destination {
     /**
      * Makes no file yet.
      *
+     * @param disk where the files are; it is told of failures
      * @param name the path without extension
      */
-    PartitionFiles(Path name) {
+    PartitionFiles(Disk disk, Path name) {
+        this.disk = disk;
         this.name = name;
+    }
+
+    /** Where the files are. */
+    Disk disk() {
+        return disk;
     }
 
     /** The path without extension. */
@@ -99,7 +107,13 @@ final class PartitionFiles implements Destination {
             case SINGLE -> ".faro";
             case FRAGMENT -> throw new IllegalArgumentException("a fragment is not a file of a partition");
         });
-        FileChannel channel = FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        FileChannel channel;
+        try {
+            channel = FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        } catch (IOException e) {
+            disk.suspect(e);
+            throw e;
+        }
         synchronized (paths) {
             paths.add(path);
         }
@@ -131,8 +145,13 @@ final class PartitionFiles implements Destination {
                 whole = size > KEPT_BYTES ? null
                         : ByteBuffer.allocate(size).put(whole).put(bytes.duplicate()).flip();
             }
-            while (bytes.hasRemaining()) {
-                channel.write(bytes);
+            try {
+                while (bytes.hasRemaining()) {
+                    channel.write(bytes);
+                }
+            } catch (IOException e) {
+                disk.suspect(e);
+                throw e;
             }
         }
 

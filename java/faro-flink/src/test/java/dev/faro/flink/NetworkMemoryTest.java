@@ -39,12 +39,12 @@ class NetworkMemoryTest {
 
     private Writer create(BufferPool pool) throws Exception {
         OutputSettings settings =
-                new OutputSettings(folder.resolve("o"), Codec.NONE, SEGMENT, 64 << 20, 0, 0, Map.of());
+                new OutputSettings(new Disk(folder, System::nanoTime), folder.resolve("o"), Codec.NONE, SEGMENT, 64 << 20, 0, 0, Map.of());
         return settings.create(files(), SUBPARTITIONS, (long) pool.getNumBuffers() * SEGMENT, new NetworkMemory(pool));
     }
 
     private PartitionFiles files() {
-        return new PartitionFiles(folder.resolve("o"));
+        return new PartitionFiles(new Disk(folder, System::nanoTime), folder.resolve("o"));
     }
 
     private void write(Writer writer, int bytes, int longest) throws Exception {

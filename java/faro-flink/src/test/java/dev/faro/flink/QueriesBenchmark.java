@@ -23,19 +23,21 @@ import java.util.function.ToDoubleFunction;
 final class QueriesBenchmark implements AutoCloseable {
     static final String PART = "flink-queries";
     static final String USAGE = PART + " --out FILE --dir DIR --case job=tpch|sums --case clients=N"
-            + " [--case partitions=N] [--case codec=none|lz4|zstd] [--repetitions N] [--seconds N] [--tables DIR]";
+            + " [--case partitions=N] [--case codec=none|lz4|zstd] [--repetitions N] [--seconds N] [--subjects A,B] [--tables DIR]";
     private static final List<String> SHUFFLES = List.of(
             "faro-selective", OneShuffle.FARO, "flink-selective", OneShuffle.SORT, OneShuffle.PIPELINED);
-    /** Turns before the measured ones, in which the compiler works. */
-    private static final int UNMEASURED = 2;
+    /** Turns before the measured ones: the processor time of a query falls to a third while the compiler works. */
+    private static final int UNMEASURED = 8;
 
     private final Map<String, String> options;
+    private final List<String> shuffles;
     private final QueriesProcess.Case queries;
     private final Path folder;
     private final Map<String, ShuffleProcess> processes = new LinkedHashMap<>();
 
     QueriesBenchmark(Map<String, String> options) throws IOException {
         this.options = options;
+        shuffles = options.containsKey("--subjects") ? List.of(options.get("--subjects").split(",")) : SHUFFLES;
         queries = new QueriesProcess.Case(options.get("job"), Integer.parseInt(options.get("clients")),
                 Integer.parseInt(options.getOrDefault("partitions", "2")), options.getOrDefault("codec", "lz4"),
                 Double.parseDouble(options.getOrDefault("--seconds", "5")),
@@ -45,7 +47,7 @@ final class QueriesBenchmark implements AutoCloseable {
 
     /** Measures; {@code memory} has options of the virtual machines. */
     void run(List<String> memory) throws IOException {
-        for (String shuffle : SHUFFLES) {
+        for (String shuffle : shuffles) {
             Path files = Files.createDirectory(folder.resolve(shuffle));
             synchronized (this) {
                 processes.put(shuffle, new ShuffleProcess(shuffle, files, QueriesProcess.class, queries, memory));
@@ -53,7 +55,7 @@ final class QueriesBenchmark implements AutoCloseable {
         }
         Map<String, List<QueriesProcess.Answer>> taken = new HashMap<>();
         int repetitions = Integer.parseInt(options.getOrDefault("--repetitions", "4"));
-        List<String> turn = new ArrayList<>(SHUFFLES);
+        List<String> turn = new ArrayList<>(shuffles);
         String expected = null;
         for (int i = -UNMEASURED; i < repetitions; i++) {
             Collections.shuffle(turn);
@@ -68,7 +70,7 @@ final class QueriesBenchmark implements AutoCloseable {
                 }
             }
         }
-        for (String shuffle : SHUFFLES) {
+        for (String shuffle : shuffles) {
             Files.writeString(Path.of(options.get("--out")), line(shuffle, taken.get(shuffle)) + "\n",
                     StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         }

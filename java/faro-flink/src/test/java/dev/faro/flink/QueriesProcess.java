@@ -31,6 +31,8 @@ import org.apache.flink.runtime.jobgraph.JobGraph;
  * writes the measured values to its standard output, and ends with its input.
  */
 final class QueriesProcess {
+    /** The number of operators of the largest query, at most. */
+    private static final int SLOTS_OF_SUBTASK = 12;
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
@@ -96,8 +98,8 @@ final class QueriesProcess {
         ObjectMapper mapper = new ObjectMapper();
         Case queries = mapper.readValue(args[2], Case.class);
         Path folder = Path.of(args[1]);
-        // A pipelined query needs all of its slots at once.
-        int slots = Math.max(4, queries.clients() * queries.partitions() / JobCase.TASK_MANAGERS);
+        // So many that no query waits for one. With hybrid exchanges each task of a query needs a slot of its own.
+        int slots = SLOTS_OF_SUBTASK * queries.clients() * queries.partitions() / JobCase.TASK_MANAGERS;
         try (Cluster cluster = OneShuffle.cluster(args[0], folder, slots, queries.codec());
                 MadeFiles made = new MadeFiles(folder);
                 BufferedReader requests =

@@ -48,7 +48,7 @@ class RangeTest {
     private void write(long sortBuffer, int records) throws IOException {
         burst = records;
         OutputSettings settings =
-                new OutputSettings(folder.resolve("output"), Codec.LZ4, BUFFER, sortBuffer, 0, 0, Map.of());
+                new OutputSettings(new Disk(folder, System::nanoTime), folder.resolve("output"), Codec.LZ4, BUFFER, sortBuffer, 0, 0, Map.of());
         partition = new FaroResultPartition("test", 0, new ResultPartitionID(), ResultPartitionType.BLOCKING,
                 SUBPARTITIONS, SUBPARTITIONS, new ResultPartitionManager(), () -> network.createBufferPool(1, 1024),
                 settings, new OutputReads(executor, new ReadMemory(64 << 20), new Decoders(), true, new OpenOutputs(1)));

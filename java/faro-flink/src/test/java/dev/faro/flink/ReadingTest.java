@@ -73,7 +73,7 @@ class ReadingTest {
     /** Writes a partition and finishes it; the first {@code texts} of its records shrink. */
     private FaroResultPartition write(Codec codec, int subpartitions, int records, int texts, OutputReads reads)
             throws IOException {
-        OutputSettings settings = new OutputSettings(folder.resolve("output" + partitions.size()), codec, BUFFER,
+        OutputSettings settings = new OutputSettings(new Disk(folder, System::nanoTime), folder.resolve("output" + partitions.size()), codec, BUFFER,
                 1 << 20, 0, 0, Map.of());
         FaroResultPartition partition = new FaroResultPartition("test", 0, new ResultPartitionID(),
                 ResultPartitionType.BLOCKING, subpartitions, subpartitions, new ResultPartitionManager(),
@@ -173,7 +173,7 @@ class ReadingTest {
     void anOutputThatIsReleasedBeforeItIsOpenedIsNotFound() {
         OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true, new OpenOutputs(0));
         FinishedOutput output = new FinishedOutput(
-                new ResultPartitionID(), "a task", new PartitionFiles(folder.resolve("none")), 100, reads);
+                new ResultPartitionID(), "a task", new PartitionFiles(new Disk(folder, System::nanoTime), folder.resolve("none")), 100, reads);
         output.release();
         IOException failure = assertThrows(IOException.class, () -> output.open(0, 1, false));
         assertInstanceOf(PartitionNotFoundException.class, failure.getCause());

@@ -114,7 +114,7 @@ final class TinyOutputs implements AutoCloseable {
         ResultPartitionID id = new ResultPartitionID();
         OutputSettings settings =
                 // Without properties, whose size is that of the names of a job.
-                new OutputSettings(name, Codec.NONE, SEGMENT, 16 << 20, 0, 0, Map.of());
+                new OutputSettings(new Disk(folder, System::nanoTime), name, Codec.NONE, SEGMENT, 16 << 20, 0, 0, Map.of());
         return switch (kind) {
             case FARO -> new FaroResultPartition("task", 0, id, ResultPartitionType.BLOCKING, subpartitions,
                     subpartitions, manager, () -> network.createBufferPool(SORT_SEGMENTS, SORT_SEGMENTS), settings, reads);
