@@ -41,7 +41,7 @@ final class Disks implements Closeable {
         }
 
         void look(long now) {
-            // Of full disks, each gets as much as the others.
+            // Full disks share the outputs evenly, if there is no other.
             free = Math.max(1, space.applyAsLong(disk.folder()));
             lookedAt = now;
         }

@@ -30,14 +30,14 @@ public final class FaroOptions {
                     + ".batch-shuffle.size.");
 
     /**
-     * The number of finished blocking partitions of a task manager that stay open while nobody reads them: those that
+     * The number of finished blocking partitions of a task manager that stay open while no view reads them: those that
      * were used last. A partition of up to 64 KiB is in memory while it is open; others have one or two open files.
      */
     public static final ConfigOption<Integer> OPEN_OUTPUTS = ConfigOptions.key("faro.open-outputs")
             .intType()
             .defaultValue(128)
             .withDescription("Number of finished blocking result partitions of a task manager that stay open while"
-                    + " nobody reads them, so that small ones are read from memory.");
+                    + " no consumer reads them, so that small ones are read from memory.");
 
     /** What the files say of their origin. The names of a job and its tasks can be longer than a small output. */
     public static final ConfigOption<Origin> PROPERTIES = ConfigOptions.key("faro.properties")

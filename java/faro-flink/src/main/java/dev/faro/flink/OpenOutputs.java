@@ -6,7 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 
 /**
- * The finished outputs of a task manager that were used last. They stay open while nobody reads them, so that a small
+ * The finished outputs of a task manager that were used last. They stay open while no view reads them, so that a small
  * output, which is read soon, is not opened at all. Safe to share between threads.
  */
 final class OpenOutputs implements Closeable {

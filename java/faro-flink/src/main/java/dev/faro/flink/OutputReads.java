@@ -49,7 +49,7 @@ final class OutputReads implements Closeable {
         return memory;
     }
 
-    /** The outputs that stay open while nobody reads them. */
+    /** The outputs that stay open while no view reads them. */
     OpenOutputs open() {
         return open;
     }

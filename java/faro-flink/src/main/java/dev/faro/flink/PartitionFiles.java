@@ -37,7 +37,7 @@ final class PartitionFiles implements Destination {
     /**
      * Makes no file yet.
      *
-     * @param disk where the files are; it is told of failures
+     * @param disk where the files are; it learns of failures
      * @param name the path without extension
      */
     PartitionFiles(Disk disk, Path name) {

@@ -38,8 +38,8 @@ class NetworkMemoryTest {
     }
 
     private Writer create(BufferPool pool) throws Exception {
-        OutputSettings settings =
-                new OutputSettings(new Disk(folder, System::nanoTime), folder.resolve("o"), Codec.NONE, SEGMENT, 64 << 20, 0, 0, Map.of());
+        OutputSettings settings = new OutputSettings(new Disk(folder, System::nanoTime), folder.resolve("o"),
+                Codec.NONE, SEGMENT, 64 << 20, 0, 0, Map.of());
         return settings.create(files(), SUBPARTITIONS, (long) pool.getNumBuffers() * SEGMENT, new NetworkMemory(pool));
     }
 

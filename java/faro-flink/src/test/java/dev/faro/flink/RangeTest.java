@@ -47,11 +47,12 @@ class RangeTest {
 
     private void write(long sortBuffer, int records) throws IOException {
         burst = records;
-        OutputSettings settings =
-                new OutputSettings(new Disk(folder, System::nanoTime), folder.resolve("output"), Codec.LZ4, BUFFER, sortBuffer, 0, 0, Map.of());
+        OutputSettings settings = new OutputSettings(new Disk(folder, System::nanoTime), folder.resolve("output"),
+                Codec.LZ4, BUFFER, sortBuffer, 0, 0, Map.of());
         partition = new FaroResultPartition("test", 0, new ResultPartitionID(), ResultPartitionType.BLOCKING,
                 SUBPARTITIONS, SUBPARTITIONS, new ResultPartitionManager(), () -> network.createBufferPool(1, 1024),
-                settings, new OutputReads(executor, new ReadMemory(64 << 20), new Decoders(), true, new OpenOutputs(1)));
+                settings,
+                new OutputReads(executor, new ReadMemory(64 << 20), new Decoders(), true, new OpenOutputs(1)));
         partition.setup();
         for (int i = 0; i < 200; i++) {
             partition.emitRecord(record("own " + i, i * 13 % 700), i % SUBPARTITIONS);
@@ -86,7 +87,7 @@ class RangeTest {
         return ByteBuffer.allocate(4 + bytes.length).putInt(bytes.length).put(bytes).flip();
     }
 
-    /** Of many regions in a pair of files, or of one that is in memory. */
+    /** The partition has many regions in a pair of files, or one that is in memory. */
     @ParameterizedTest
     @ValueSource(longs = {2_000, 1 << 20})
     void everyRange(long sortBuffer) throws Exception {

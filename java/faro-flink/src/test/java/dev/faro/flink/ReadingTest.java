@@ -64,6 +64,11 @@ class ReadingTest {
         network.destroy();
     }
 
+    /** Reads outputs from their files. */
+    private OutputReads reads(ReadMemory memory, boolean consumersDecompress) {
+        return new OutputReads(executor, memory, new Decoders(), consumersDecompress, new OpenOutputs(0));
+    }
+
     /** Writes a partition and finishes it; its bytes do not shrink unless {@code texts} is true. */
     private FaroResultPartition write(Codec codec, int subpartitions, int records, boolean texts, OutputReads reads)
             throws IOException {
@@ -73,8 +78,8 @@ class ReadingTest {
     /** Writes a partition and finishes it; the first {@code texts} of its records shrink. */
     private FaroResultPartition write(Codec codec, int subpartitions, int records, int texts, OutputReads reads)
             throws IOException {
-        OutputSettings settings = new OutputSettings(new Disk(folder, System::nanoTime), folder.resolve("output" + partitions.size()), codec, BUFFER,
-                1 << 20, 0, 0, Map.of());
+        OutputSettings settings = new OutputSettings(new Disk(folder, System::nanoTime),
+                folder.resolve("output" + partitions.size()), codec, BUFFER, 1 << 20, 0, 0, Map.of());
         FaroResultPartition partition = new FaroResultPartition("test", 0, new ResultPartitionID(),
                 ResultPartitionType.BLOCKING, subpartitions, subpartitions, new ResultPartitionManager(),
                 () -> network.createBufferPool(1, 64), settings, reads);
@@ -115,7 +120,7 @@ class ReadingTest {
     /** All memory holds the data that two tasks read later; the data that they read first is served nevertheless. */
     @Test
     void twoTasksReadTheSameTwoInOppositeOrder() throws Exception {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(96 << 10), new Decoders(), true, new OpenOutputs(0));
+        OutputReads reads = reads(new ReadMemory(96 << 10), true);
         FaroResultPartition a = write(Codec.NONE, 2, 1000, false, reads);
         FaroResultPartition b = write(Codec.NONE, 2, 1000, false, reads);
         TestChannel a1 = open(a, 1);
@@ -142,7 +147,7 @@ class ReadingTest {
         int consumers = 100;
         long bytes = 160 << 10;
         ReadMemory memory = new ReadMemory(bytes);
-        OutputReads reads = new OutputReads(executor, memory, new Decoders(), true, new OpenOutputs(0));
+        OutputReads reads = reads(memory, true);
         FaroResultPartition partition = write(Codec.NONE, consumers, 40 * consumers, false, reads);
         List<TestChannel> channels = new ArrayList<>();
         for (int i = 0; i < consumers; i++) {
@@ -159,7 +164,7 @@ class ReadingTest {
 
     @Test
     void aReleasedPartitionIsNotFound() throws Exception {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true, new OpenOutputs(0));
+        OutputReads reads = reads(new ReadMemory(1 << 20), true);
         FaroResultPartition partition = write(Codec.LZ4, 2, 10, true, reads);
         TestChannel channel = open(partition, 0);
         partition.release();
@@ -171,7 +176,7 @@ class ReadingTest {
     /** The output is released after the view was made and before its files are opened. */
     @Test
     void anOutputThatIsReleasedBeforeItIsOpenedIsNotFound() {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true, new OpenOutputs(0));
+        OutputReads reads = reads(new ReadMemory(1 << 20), true);
         FinishedOutput output = new FinishedOutput(
                 new ResultPartitionID(), "a task", new PartitionFiles(new Disk(folder, System::nanoTime), folder.resolve("none")), 100, reads);
         output.release();
@@ -179,7 +184,7 @@ class ReadingTest {
         assertInstanceOf(PartitionNotFoundException.class, failure.getCause());
     }
 
-    /** Of two outputs one stays open, and the other is opened again; what was released is closed and deleted. */
+    /** One of two outputs stays open, and the other is opened again; what was released is closed and deleted. */
     @Test
     void theLastOutputsStayOpen() throws Exception {
         OutputReads reads =
@@ -207,7 +212,7 @@ class ReadingTest {
     /** Partitions that are written at the same time sort in their shares of the network memory. */
     @Test
     void sortBuffersAreSharesOfTheNetworkMemory() throws Exception {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true, new OpenOutputs(0));
+        OutputReads reads = reads(new ReadMemory(1 << 20), true);
         // There are 64 buffers, of which the partition gets all, then half, then a quarter.
         List<Integer> regions = new ArrayList<>();
         List<BufferPool> others = new ArrayList<>();
@@ -228,7 +233,7 @@ class ReadingTest {
     @ParameterizedTest
     @EnumSource(value = Codec.class, names = {"LZ4", "ZSTD"})
     void compressedBlocksAreHandedOn(Codec codec) throws Exception {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true, new OpenOutputs(0));
+        OutputReads reads = reads(new ReadMemory(1 << 20), true);
         FaroResultPartition partition = write(codec, 1, 30, true, reads);
         TestChannel channel = new TestChannel(partition, 0, 0, BUFFER, CompressionCodec.valueOf(codec.name()));
         int[] left = {30 * RECORD};
@@ -250,7 +255,7 @@ class ReadingTest {
     @Test
     void smallBuffersGoTogether() throws Exception {
         assertEquals(EnvironmentInformation.getVersion().startsWith("2."), Message.canHoldSeveral());
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true, new OpenOutputs(0));
+        OutputReads reads = reads(new ReadMemory(1 << 20), true);
         // Eight blocks that shrink to little, and two events.
         TestChannel small = open(write(Codec.LZ4, 1, 30, true, reads), 0);
         // The same number, but each fills a buffer, except the last.
@@ -273,7 +278,7 @@ class ReadingTest {
     @Test
     void blocksThatDoNotDecompressAreNotFound() throws Exception {
         for (boolean consumersDecompress : new boolean[] {false, true}) {
-            OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), consumersDecompress, new OpenOutputs(0));
+            OutputReads reads = reads(new ReadMemory(1 << 20), consumersDecompress);
             FaroResultPartition partition = write(Codec.ZSTD, 1, 30, true, reads);
             spoilFirstBlock(partition.files());
             TestChannel channel = new TestChannel(partition, 0, 0, BUFFER, CompressionCodec.ZSTD);
@@ -310,7 +315,7 @@ class ReadingTest {
     /** With LZO in Flink's options, its decompressor cannot read LZ4. */
     @Test
     void blocksAreDecompressedWhereConsumersCannot() throws Exception {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), false, new OpenOutputs(0));
+        OutputReads reads = reads(new ReadMemory(1 << 20), false);
         TestChannel channel = open(write(Codec.LZ4, 1, 30, true, reads), 0);
         channel.next(buffer -> assertTrue(!buffer.isCompressed() && buffer.readableBytes() == BUFFER));
         channel.view().releaseAllResources();

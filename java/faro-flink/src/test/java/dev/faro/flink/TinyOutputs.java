@@ -62,21 +62,24 @@ final class TinyOutputs implements AutoCloseable {
     }
 
     private final Path folder;
+    private final Disk disk;
     private final int subpartitions;
     private final NetworkBufferPool network = new NetworkBufferPool(1024, SEGMENT);
     private final ScheduledExecutorService executor = Executors.newScheduledThreadPool(2);
     private final BatchShuffleReadBufferPool flinkReads = new BatchShuffleReadBufferPool(MEMORY, SEGMENT);
     private final ResultPartitionManager manager = new ResultPartitionManager();
     private final HybridMemory hybrid;
-    private final OutputReads reads = new OutputReads(executor, new ReadMemory(MEMORY), new Decoders(), false, new OpenOutputs(FaroOptions.OPEN_OUTPUTS.defaultValue()));
+    private final OutputReads reads = new OutputReads(executor, new ReadMemory(MEMORY), new Decoders(), false,
+            new OpenOutputs(FaroOptions.OPEN_OUTPUTS.defaultValue()));
     private final ByteBuffer record = ByteBuffer.allocate(RECORD).putInt(0, RECORD - Integer.BYTES);
-    /** Of one task, because making it takes longer than some subjects. */
+    /** One for all outputs, because making it takes longer than some subjects. */
     private final TaskIOMetricGroup metrics =
             UnregisteredMetricGroups.createUnregisteredTaskMetricGroup().getIOMetricGroup();
     private int made;
 
     TinyOutputs(Path folder, int subpartitions) {
         this.folder = folder;
+        this.disk = new Disk(folder, System::nanoTime);
         this.subpartitions = subpartitions;
         this.hybrid = new HybridMemory(MEMORY);
     }
@@ -112,9 +115,8 @@ final class TinyOutputs implements AutoCloseable {
 
     private ResultPartition partition(Kind kind, Path name) {
         ResultPartitionID id = new ResultPartitionID();
-        OutputSettings settings =
-                // Without properties, whose size is that of the names of a job.
-                new OutputSettings(new Disk(folder, System::nanoTime), name, Codec.NONE, SEGMENT, 16 << 20, 0, 0, Map.of());
+        // Without properties, whose size is that of the names of a job.
+        OutputSettings settings = new OutputSettings(disk, name, Codec.NONE, SEGMENT, 16 << 20, 0, 0, Map.of());
         return switch (kind) {
             case FARO -> new FaroResultPartition("task", 0, id, ResultPartitionType.BLOCKING, subpartitions,
                     subpartitions, manager, () -> network.createBufferPool(SORT_SEGMENTS, SORT_SEGMENTS), settings, reads);
