@@ -20,6 +20,13 @@ abstract class PartStream extends InputStream {
             return taken;
         }
 
+        int giveTo(OutputStream target) throws IOException {
+            int given = count - at;
+            target.write(buf, at, given);
+            at = count;
+            return given;
+        }
+
         boolean isUsed() {
             return at == count;
         }
@@ -57,9 +64,14 @@ abstract class PartStream extends InputStream {
         if (length == 0) {
             return 0;
         }
+        return fill() ? part.take(into, offset, length) : -1;
+    }
+
+    /** Makes parts until one has bytes. Returns false at the end. */
+    private boolean fill() throws FaroException {
         while (part.isUsed()) {
             if (ended) {
-                return -1;
+                return false;
             }
             part.clear();
             if (failure != null) {
@@ -74,7 +86,18 @@ abstract class PartStream extends InputStream {
                 throw e;
             }
         }
-        return part.take(into, offset, length);
+        return true;
+    }
+
+    /** Hands on each part as a whole. */
+    @Override
+    public final long transferTo(OutputStream target) throws IOException {
+        Objects.requireNonNull(target, "target");
+        long sum = 0;
+        while (fill()) {
+            sum += part.giveTo(target);
+        }
+        return sum;
     }
 
     @Override

@@ -13,6 +13,7 @@ import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -66,6 +67,14 @@ class FragmentStreamTest {
                         assertArrayEquals(expected.toByteArray(), inPieces(stream, new Random(from * 7 + to)));
                         assertEquals(-1, stream.read());
                     }
+                    try (InputStream stream = Fragments.stream(reader, from, to)) {
+                        // The rest of a part that was begun, and the parts after it.
+                        ByteArrayOutputStream rest = new ByteArrayOutputStream();
+                        rest.write(stream.read());
+                        assertEquals(expected.size() - 1, stream.transferTo(rest));
+                        assertArrayEquals(expected.toByteArray(), rest.toByteArray());
+                        assertEquals(0, stream.transferTo(rest));
+                    }
                 }
             }
         }
@@ -110,6 +119,9 @@ class FragmentStreamTest {
             FaroException first = assertThrows(FaroException.class, stream::readAllBytes);
             assertEquals(ErrorCode.CHECKSUM, first.code());
             assertEquals(ErrorCode.CHECKSUM, assertThrows(FaroException.class, stream::read).code());
+            OutputStream nowhere = OutputStream.nullOutputStream();
+            assertEquals(ErrorCode.CHECKSUM,
+                    assertThrows(FaroException.class, () -> stream.transferTo(nowhere)).code());
         }
     }
 

@@ -27,6 +27,8 @@ final class MapOutput implements Closeable, Flushable {
     private final Writer writer;
     /** With the external shuffle service; else null. */
     private final ServedOutput served;
+    /** The array of the last record, as the writer takes it. */
+    private ByteBuffer record = ByteBuffer.allocate(0);
     private long writeNanos;
 
     /**
@@ -63,8 +65,12 @@ final class MapOutput implements Closeable, Flushable {
 
     /** Adds bytes to a partition. */
     void write(int partition, byte[] bytes, int from, int length) throws IOException {
+        // A serializer uses one array for many records, and a buffer for each would be much garbage.
+        if (record.array() != bytes) {
+            record = ByteBuffer.wrap(bytes);
+        }
         for (int at = 0; at < length; at += MOST_AT_ONCE) {
-            writer.write(partition, ByteBuffer.wrap(bytes, from + at, Math.min(MOST_AT_ONCE, length - at)));
+            writer.write(partition, record.limit(from + at + Math.min(MOST_AT_ONCE, length - at)).position(from + at));
         }
     }
 
