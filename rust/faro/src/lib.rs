@@ -91,4 +91,6 @@ pub use repair::{
     RepairOptions, RepairReport, SharedPolicy, clean, rebuild, recover, repair,
 };
 pub use storage::files::{Files, Layout};
-pub use writer::{Durability, Executor, RegionWriter, StoredBlock, Summary, To, Writer, WriterFigures, WriterOptions};
+pub use writer::{
+    Durability, Executor, Listener, RegionWriter, StoredBlock, Summary, To, Writer, WriterFigures, WriterOptions,
+};

@@ -117,6 +117,10 @@ impl ArrowWriter {
     /// written then, nor after `io` with the source [`std::io::ErrorKind::OutOfMemory`]: the budget refused memory, and the
     /// call may be repeated. Any other `io`, when a region cannot be written, is final.
     pub fn write(&mut self, batch: &RecordBatch, partitions: &[u32]) -> Result<()> {
+        self.telling(|writer| writer.take(batch, partitions))
+    }
+
+    fn take(&mut self, batch: &RecordBatch, partitions: &[u32]) -> Result<()> {
         self.check_open()?;
         if partitions.len() != batch.num_rows() {
             let expected = format!("a partition for each of {} rows", batch.num_rows());
@@ -149,7 +153,7 @@ impl ArrowWriter {
     /// # Errors
     /// Those of [`ArrowWriter::write`].
     pub fn broadcast(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.share(batch, None)
+        self.telling(|writer| writer.share(batch, None))
     }
 
     /// Writes a batch for a set of partitions, stored once. The numbers may be in any order and repeat.
@@ -166,7 +170,7 @@ impl ArrowWriter {
         members.dedup();
         // A set of all partitions is a broadcast (SRT-5).
         let all = members.len() as u64 == u64::from(self.partition_count);
-        self.share(batch, (!all).then_some(members))
+        self.telling(|writer| writer.share(batch, (!all).then_some(members)))
     }
 
     fn share(&mut self, batch: &RecordBatch, members: Option<Vec<u32>>) -> Result<()> {
@@ -217,9 +221,7 @@ impl ArrowWriter {
     /// `io` when it cannot be written, which is final.
     pub fn flush(&mut self) -> Result<()> {
         self.check_open()?;
-        self.close_region()?;
-        self.grants.shrink_to(0);
-        Ok(())
+        self.telling(Self::spill)
     }
 
     /// Closes the region, writes footer and tail, and publishes the files under their final names.
@@ -241,8 +243,10 @@ impl ArrowWriter {
 
     fn finish_by<T>(&mut self, finish: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
         self.check_open()?;
-        self.close_region()?;
-        self.grants.shrink_to(0);
+        // The listener learns of the region when the output is finished.
+        if let Err(error) = self.spill() {
+            return self.telling(|_| Err(error));
+        }
         let finished = finish(&mut self.writer);
         // A limit of the reader is reported after the writer has finished.
         self.state = match &finished {
@@ -266,10 +270,21 @@ impl ArrowWriter {
 
     fn check_open(&self) -> Result<()> {
         match &self.state {
-            State::Open => Ok(()),
+            // Its listener may have panicked in the call that finished it, or in which it failed.
+            State::Open => self.writer.check_open(),
             State::Closed => Err(Error::argument("a writer that is open", "a call after finish or abort")),
             State::Failed(error) => Err(error.clone()),
         }
+    }
+
+    /// Does the work of a call, and tells the listener what came of it.
+    fn telling<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let done = work(self);
+        self.writer.tell();
+        if let State::Failed(error) = &self.state {
+            self.writer.tell_fault(error);
+        }
+        done
     }
 
     fn fail(&mut self, error: Error) -> Error {
@@ -360,8 +375,7 @@ impl ArrowWriter {
         if self.grow_to(self.charged.saturating_add(total).min(most)) {
             return Ok(());
         }
-        self.close_region()?;
-        self.grants.shrink_to(0);
+        self.spill()?;
         let needed = total.min(most);
         match self.grow_to(needed) {
             true => Ok(()),
@@ -391,6 +405,13 @@ impl ArrowWriter {
         }
     }
 
+    /// Closes the region, and gives its memory back.
+    fn spill(&mut self) -> Result<()> {
+        self.close_region()?;
+        self.grants.shrink_to(0);
+        Ok(())
+    }
+
     fn close_region(&mut self) -> Result<()> {
         self.charged = 0;
         self.write_region().map_err(|error| self.fail(error))
@@ -410,7 +431,7 @@ impl ArrowWriter {
         let (schema, target) = (&self.schema, self.target);
         let own = std::mem::take(&mut self.own).sorted(schema, slot)?;
         let shared = std::mem::take(&mut self.shared);
-        let mut region = self.writer.region()?;
+        let mut region = self.writer.region_untold()?;
         let (encoder, limit) = (&mut self.encoder, self.max_plain_size);
         for (partition, rows) in own.extents() {
             own.cut(rows, schema, target, |batch| {
@@ -421,7 +442,7 @@ impl ArrowWriter {
             region.shared(shared.members.as_deref())?;
             shared.cut(schema, target, |batch| put(&mut region, encoder, None, &batch, limit))?;
         }
-        region.end()
+        region.commit()
     }
 }
 

@@ -13,11 +13,15 @@ impl Writer {
     /// # Errors
     /// `invalid-argument` after `finish` or `abort`; `io`, which is final and leaves nothing that looks finished.
     pub fn finish(&mut self) -> Result<Summary> {
-        let mut written = self.publish()?;
-        let builder = self.builder()?;
-        builder.close();
-        let statistics = written.footer.statistics.take();
-        Ok(builder.summary(&written.footer, statistics))
+        let summary = self.telling(|writer| {
+            let mut written = writer.publish()?;
+            let builder = writer.builder()?;
+            builder.close();
+            let statistics = written.footer.statistics.take();
+            Ok(builder.summary(&written.footer, statistics))
+        })?;
+        self.tell_finished(&summary);
+        Ok(summary)
     }
 
     /// Finishes the output as [`Writer::finish`] does, and opens it for reading without a single read: header, footer
@@ -47,12 +51,15 @@ impl Writer {
     /// [`ReaderOptions::limits`]: the output is finished and published then, which the error says, and can be opened by
     /// its name with higher limits. `io` when a storage cannot open what it has published.
     pub fn finish_and_open(&mut self, options: ReaderOptions) -> Result<(Summary, Reader)> {
-        let written = self.publish()?;
-        let schema = self.options.schema.take();
-        let builder = self.builder()?;
-        let summary = builder.summary(&written.footer, written.footer.statistics.clone());
-        let output = builder.hand_over(written, schema)?;
-        Ok((summary, Reader::of_written(output, options)?))
+        let (summary, output) = self.telling(|writer| {
+            let written = writer.publish()?;
+            let schema = writer.options.schema.take();
+            let builder = writer.builder()?;
+            let summary = builder.summary(&written.footer, written.footer.statistics.clone());
+            Ok((summary, builder.hand_over(written, schema)))
+        })?;
+        self.tell_finished(&summary);
+        Ok((summary, Reader::of_written(output?, options)?))
     }
 
     /// Whether the output was published.

@@ -72,7 +72,11 @@ impl HandedOver {
         self.executor.execute(Box::new(move || {
             if let Some(region) = take(&full) {
                 // No one waits for it if the writer was dropped.
-                let written = parent.run(|| write(region));
+                let written = parent.run(|| {
+                    let mut written = write(region);
+                    tell(&mut written.builder);
+                    written
+                });
                 let _ = done.send(Written {
                     elsewhere: true,
                     ..written
@@ -141,6 +145,11 @@ fn write(region: Full) -> Written {
         builder,
         buffer,
     }
+}
+
+/// Tells the listener about the region. A panic goes to the panic hook only: there is no call that it could leave.
+fn tell(builder: &mut RegionBuilder) {
+    let _ = catch_unwind(AssertUnwindSafe(|| builder.tell_regions()));
 }
 
 /// Writes the region that a sort buffer holds, in a span, and empties the buffer.

@@ -1,6 +1,7 @@
 //! The options of a writer (spec, the table of WRT).
 
 use super::executor::Executor;
+use super::listener::Listener;
 use crate::block;
 use crate::block::framing;
 use crate::bytes::VERSION_MINOR;
@@ -80,6 +81,8 @@ pub struct WriterOptions {
     /// The engine's threads, one of which writes a full sort buffer with `double_buffer`; a thread of the writer's own by
     /// default. Without `double_buffer` it is not used.
     pub executor: Option<Arc<dyn Executor>>,
+    /// Gets regions, the end and faults; none by default.
+    pub listener: Option<Arc<dyn Listener>>,
     /// Whether blocks may be compressed with dictionaries (DIC-7). With the codec Zstandard, the writer trains one when
     /// blocks are small. With any codec, it accepts those of [`crate::Writer::dictionary`].
     pub dictionaries: bool,
@@ -137,6 +140,7 @@ impl WriterOptions {
             compress_threads: 1,
             double_buffer: false,
             executor: None,
+            listener: None,
             dictionaries: false,
             ordered: true,
             rotation: 0,
@@ -170,6 +174,13 @@ impl WriterOptions {
     #[must_use]
     pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
         self.executor = Some(executor);
+        self
+    }
+
+    /// Sets `listener`.
+    #[must_use]
+    pub fn listener(mut self, listener: Arc<dyn Listener>) -> Self {
+        self.listener = Some(listener);
         self
     }
 

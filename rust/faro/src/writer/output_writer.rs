@@ -53,6 +53,8 @@ pub struct Writer {
     pub(super) region_time: Duration,
     pub(super) spills: u64,
     pub(super) state: State,
+    /// Whether the listener has learnt of the failure.
+    pub(super) fault_told: bool,
     /// Whether a region writer exists that was neither ended nor dropped (WRT-10).
     pub(super) region_open: bool,
     /// The process that created the writer (WRT-11).
@@ -137,6 +139,7 @@ impl Writer {
             memory: Memory::new(&options),
             region_time: Duration::ZERO,
             spills: 0,
+            fault_told: false,
             region_open: false,
             born: Birth::here(),
             plain: options.plain_lengths(),
@@ -244,6 +247,10 @@ impl Writer {
     /// [`std::io::ErrorKind::OutOfMemory`] when the budget refuses memory. The writer has not taken the record then, and
     /// the call may be repeated. Any other `io`, and all others, are final (WRT-6).
     pub fn put(&mut self, to: To<'_>, kind: u8, bytes: &[u8], rows: u64) -> Result<()> {
+        self.telling(|writer| writer.take(to, kind, bytes, rows))
+    }
+
+    fn take(&mut self, to: To<'_>, kind: u8, bytes: &[u8], rows: u64) -> Result<()> {
         self.check_idle()?;
         check_kind(kind)?;
         let owner = self.owner(to)?;
@@ -366,7 +373,7 @@ impl Writer {
     /// `invalid-argument` after `finish` or `abort`; `io`, which is final.
     pub fn flush(&mut self) -> Result<()> {
         self.check_idle()?;
-        self.spill()
+        self.telling(Writer::spill)
     }
 
     /// Adds a dictionary for stored blocks, and returns its number in the file. It closes the region that the sort
@@ -377,6 +384,10 @@ impl Writer {
     /// `invalid-argument` without the option `dictionaries`, for bytes that are not a Zstandard dictionary or are more
     /// than 1,048,576, for more than 65,535 dictionaries, and after `finish` or `abort`; `io`, which is final.
     pub fn dictionary(&mut self, bytes: &[u8]) -> Result<u16> {
+        self.telling(|writer| writer.add_dictionary(bytes))
+    }
+
+    fn add_dictionary(&mut self, bytes: &[u8]) -> Result<u16> {
         self.check_idle()?;
         if !self.options.dictionaries {
             return Err(Error::argument(
@@ -421,7 +432,7 @@ impl Writer {
         self.check_skip()?;
         let shape = self.shape;
         let at = shape.place(partition).ok_or_else(|| shape.no_such(partition))?;
-        self.skip_stream_to(StreamName::Own(at), sequence)
+        self.telling(|writer| writer.skip_stream_to(StreamName::Own(at), sequence))
     }
 
     /// As [`Writer::skip_to`], for the stream of shared blocks.
@@ -430,7 +441,7 @@ impl Writer {
     /// As [`Writer::skip_to`].
     pub fn skip_shared_to(&mut self, sequence: u32) -> Result<()> {
         self.check_skip()?;
-        self.skip_stream_to(StreamName::Shared, sequence)
+        self.telling(|writer| writer.skip_stream_to(StreamName::Shared, sequence))
     }
 
     fn check_skip(&mut self) -> Result<()> {

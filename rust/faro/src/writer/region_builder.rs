@@ -7,6 +7,7 @@ mod from_slots;
 use super::blocks::{BlockBuilder, Sink, append_block};
 use super::dictionaries::Dictionaries;
 use super::figures::{BlockTimes, Counts, WriterFigures};
+use super::listener::News;
 use super::options::WriterOptions;
 use super::output::{Output, Target};
 use super::owner::Owner;
@@ -50,6 +51,7 @@ pub(crate) struct RegionBuilder {
     counts: Counts,
     counting: Counts,
     regions: u64,
+    news: News,
     /// Whether a dictionary may still be trained, and at which level.
     training: Option<i32>,
 }
@@ -96,6 +98,7 @@ impl RegionBuilder {
             counts: Counts::default(),
             counting: Counts::default(),
             regions: 0,
+            news: News::new(options.listener.clone()),
             training: options.trains().then_some(options.level),
         };
         if !builder.output.is_undecided() {
@@ -154,6 +157,11 @@ impl RegionBuilder {
 
     pub(super) fn files(&self) -> &Files {
         self.output.files()
+    }
+
+    /// Tells the listener about the regions that are news.
+    pub(super) fn tell_regions(&mut self) {
+        self.news.tell(self.output.files().first().1);
     }
 
     /// The figures of regions, blocks and files.
@@ -429,6 +437,7 @@ impl RegionBuilder {
                 data_length: region.length(),
             });
             self.regions += 1;
+            self.news.region_written(sequence as usize, region.length());
             self.dictionaries.commit();
             self.recent.push(content, message.len());
         } else {

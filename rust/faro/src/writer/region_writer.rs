@@ -19,6 +19,20 @@ impl Writer {
     /// memory; the call may be repeated.
     pub fn region(&mut self) -> Result<RegionWriter<'_>> {
         self.flush()?;
+        self.telling(Writer::begin_region)?;
+        Ok(RegionWriter::new(self))
+    }
+
+    /// As [`Writer::region`]; the caller tells the listener ([`Writer::tell`]).
+    #[cfg(feature = "arrow")]
+    pub(crate) fn region_untold(&mut self) -> Result<RegionWriter<'_>> {
+        self.check_idle()?;
+        self.spill()?;
+        self.begin_region()?;
+        Ok(RegionWriter::new(self))
+    }
+
+    fn begin_region(&mut self) -> Result<()> {
         self.begin_memory()?;
         self.decide_paired()?;
         self.guarded(|builder| {
@@ -27,7 +41,7 @@ impl Writer {
         })?;
         self.region_open = true;
         self.know_plain();
-        Ok(RegionWriter::new(self))
+        Ok(())
     }
 
     /// Called when the region writer ends.
@@ -186,6 +200,13 @@ impl<'a> RegionWriter<'a> {
     /// # Errors
     /// `io`; `limit-exceeded` when the region's message would be too large. Both are final for the writer.
     pub fn end(mut self) -> Result<()> {
+        let committed = self.commit();
+        self.writer.tell();
+        committed
+    }
+
+    /// As [`RegionWriter::end`]; the caller tells the listener ([`Writer::tell`]).
+    pub(crate) fn commit(&mut self) -> Result<()> {
         self.writer.check_open()?;
         self.ended = true;
         self.writer.region_ended();
@@ -277,12 +298,16 @@ impl<'a> RegionWriter<'a> {
     /// Runs a step that writes a block of the current extent, with the sequence number that the caller wants.
     fn write_block(&mut self, act: impl FnOnce(&mut RegionBuilder) -> Result<()>) -> Result<()> {
         let sequence = self.sequence.take();
-        self.writer.guarded(|builder| {
+        let written = self.writer.guarded(|builder| {
             if let Some(sequence) = sequence {
                 builder.skip_to(sequence);
             }
             act(builder)
-        })
+        });
+        if written.is_err() {
+            self.writer.tell();
+        }
+        written
     }
 }
 
@@ -299,6 +324,7 @@ impl Drop for RegionWriter<'_> {
                 builder.output().hold_region(false);
                 given_up
             });
+            self.writer.tell_in_drop();
         }
     }
 }
