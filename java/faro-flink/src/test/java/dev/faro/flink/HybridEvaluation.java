@@ -1,0 +1,269 @@
+package dev.faro.flink;
+
+import dev.faro.hybrid.HybridFigures;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToLongFunction;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.flink.api.common.functions.RichFlatMapFunction;
+import org.apache.flink.api.common.functions.RichMapFunction;
+import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.util.Collector;
+import org.apache.flink.util.ExceptionUtils;
+
+/**
+ * Measures what was published of hybrid shuffles as far as a small machine can, and puts the tables into
+ * {@code docs/flink-hybrid.md}. Nothing here is a matter of speed: bytes, network memory, and the schedule of waiting
+ * tasks.
+ */
+public final class HybridEvaluation {
+    private static final Path PAGE = Path.of("docs/flink-hybrid.md");
+    private static final String FULL = "ALL_EXCHANGES_HYBRID_FULL";
+    private static final String SELECTIVE = "ALL_EXCHANGES_HYBRID_SELECTIVE";
+    private static final String BLOCKING = "ALL_EXCHANGES_BLOCKING";
+    private static final String MODE = "execution.batch-shuffle-mode";
+    private static final String CONSUME = "jobmanager.partition.hybrid.partition-data-consume-constraint";
+    private static final int[] MEMORIES = {4, 16, 64, 256};
+    private static final int DISK_PARALLELISM = 2;
+    private static final int RECORDS = 640_000;
+    private static final int RECORD = 100;
+    private static final int[] WIDTHS = {50, 100, 200};
+    private static final int LEAST_MIB = 1;
+    private static final int MOST_MIB = 512;
+    private static final int SLOW_MILLISECONDS = 4_000;
+    private static final int FAST_MILLISECONDS = 1_000;
+    private static final int CONSUME_MILLISECONDS = 2_000;
+    private static final int SKEWED_RECORDS = 100;
+
+    private final Path folder;
+
+    private HybridEvaluation(Path folder) {
+        this.folder = folder;
+    }
+
+    /** Takes a folder for files, and runs for some ten minutes from the folder of the repository. */
+    public static void main(String[] arguments) throws Exception {
+        Path folder = Files.createTempDirectory(Files.createDirectories(Path.of(arguments[0])), "faro-evaluation-");
+        HybridEvaluation evaluation = new HybridEvaluation(folder);
+        Map<String, String> tables = new HashMap<>();
+        tables.put("makespan", evaluation.makespan());
+        tables.put("disk", evaluation.disk());
+        tables.put("network", evaluation.network());
+        String page = Files.readString(PAGE);
+        for (Map.Entry<String, String> table : tables.entrySet()) {
+            Matcher place = Pattern.compile("(<!-- table " + table.getKey() + " -->\n).*?(<!-- end -->)", Pattern.DOTALL)
+                    .matcher(page);
+            if (!place.find()) {
+                throw new IOException("expected a place for the table " + table.getKey() + " in " + PAGE);
+            }
+            page = place.replaceFirst("$1\n" + Matcher.quoteReplacement(table.getValue()) + "\n$2");
+        }
+        Files.writeString(PAGE, page);
+        JobsBenchmark.remove(folder);
+        // Some of Flink's threads do not end.
+        System.exit(0);
+    }
+
+    private Path newFolder(String name) throws IOException {
+        Path made = folder.resolve(name);
+        JobsBenchmark.remove(Files.createDirectories(made));
+        return Files.createDirectories(made);
+    }
+
+    private static String row(Object... cells) {
+        StringBuilder row = new StringBuilder("|");
+        for (Object cell : cells) {
+            row.append(' ').append(cell).append(" |");
+        }
+        System.err.println(row);
+        return row.append('\n').toString();
+    }
+
+    private static String head(Object... cells) {
+        return row(cells) + "|---".repeat(cells.length) + "|\n";
+    }
+
+    // Bytes on the disk, by mode and memory.
+
+    private static DataStream<String> moved(StreamExecutionEnvironment environment) {
+        return environment.fromSequence(1, RECORDS).map(number -> new byte[RECORD - Long.BYTES])
+                .returns(PrimitiveArrayTypeInfo.BYTE_PRIMITIVE_ARRAY_TYPE_INFO)
+                .rebalance()
+                .flatMap((byte[] record, Collector<String> out) -> {}).returns(Types.STRING);
+    }
+
+    private String disk() throws Exception {
+        StringBuilder table = new StringBuilder(head("mode", "consumers", "memory", "written by Faro",
+                "of Faro's bytes read from memory", "files of Flink's own"));
+        for (String mode : List.of(FULL, SELECTIVE)) {
+            for (boolean early : new boolean[] {true, false}) {
+                for (int memory : MEMORIES) {
+                    table.append(diskRow(mode, early, memory));
+                }
+            }
+        }
+        return table.toString();
+    }
+
+    private String diskRow(String mode, boolean early, int memory) throws Exception {
+        Map<String, String> options = new HashMap<>(Map.of(MODE, mode, "faro.hybrid.memory", memory + "mb",
+                CONSUME, early ? "UNFINISHED_PRODUCERS" : "ALL_PRODUCERS_FINISHED",
+                "taskmanager.network.compression.codec", "NONE"));
+        long written;
+        long bytes;
+        long fromFiles;
+        try (Cluster faro = Cluster.faro(newFolder("faro"), DISK_PARALLELISM, options)) {
+            faro.run(HybridEvaluation::moved, DISK_PARALLELISM);
+            written = sum(HybridFigures::written);
+            bytes = sum(HybridFigures::bytes);
+            fromFiles = sum(HybridFigures::fromFiles);
+        }
+        // The memory of Flink's own hybrid shuffle is network memory.
+        options.put("taskmanager.memory.network.min", (memory + 32) + "mb");
+        options.put("taskmanager.memory.network.max", (memory + 32) + "mb");
+        Path files = newFolder("stock");
+        long stock;
+        try (Cluster cluster = Cluster.stock(files, DISK_PARALLELISM, options);
+                JobMeasure measure = JobMeasure.begin(files)) {
+            cluster.run(HybridEvaluation::moved, DISK_PARALLELISM);
+            stock = measure.end().storedBytes();
+        }
+        return row(mode.equals(FULL) ? "full" : "selective", early ? "while producers write" : "after producers",
+                memory + " MiB", megabytes(written) + " of " + megabytes(bytes),
+                percent(bytes - fromFiles, bytes), megabytes(stock));
+    }
+
+    private static long sum(ToLongFunction<HybridFigures> of) {
+        return WatchedFactory.HYBRID.stream().map(partition -> partition.store().figures()).mapToLong(of).sum();
+    }
+
+    private static String megabytes(long bytes) {
+        return String.format(Locale.ROOT, "%.1f MB", bytes / 1e6);
+    }
+
+    private static String percent(long part, long of) {
+        return String.format(Locale.ROOT, "%.0f %%", 100.0 * part / of);
+    }
+
+    // The least network memory, by mode and parallelism.
+
+    private static DataStream<String> wide(StreamExecutionEnvironment environment) {
+        return environment.fromSequence(1, 10_000).rebalance().filter(number -> number % 1000 == 0)
+                .map(String::valueOf);
+    }
+
+    private String network() throws Exception {
+        StringBuilder table = new StringBuilder(head("parallelism", "blocking, Faro", "blocking, Flink",
+                "selective, Faro", "selective, Flink"));
+        for (int width : WIDTHS) {
+            table.append(row(width, least(width, BLOCKING, true), least(width, BLOCKING, false),
+                    least(width, SELECTIVE, true), least(width, SELECTIVE, false)));
+        }
+        return table.toString();
+    }
+
+    /** The least network memory of each of two task managers with which a job runs. */
+    private String least(int width, String mode, boolean isFaro) throws Exception {
+        int fails = LEAST_MIB;
+        int runs = MOST_MIB;
+        if (!runs(width, mode, isFaro, runs)) {
+            return "above " + MOST_MIB + " MiB";
+        }
+        while (runs - fails > Math.max(1, runs / 16)) {
+            int middle = (fails + runs) / 2;
+            if (runs(width, mode, isFaro, middle)) {
+                runs = middle;
+            } else {
+                fails = middle;
+            }
+        }
+        return runs + " MiB";
+    }
+
+    private boolean runs(int width, String mode, boolean isFaro, int memory) throws Exception {
+        Map<String, String> options = new HashMap<>(Map.of(MODE, mode, "restart-strategy.type", "none",
+                "taskmanager.memory.network.min", memory + "mb", "taskmanager.memory.network.max", memory + "mb"));
+        Path files = newFolder("network");
+        int slots = (width + 1) / 2 * 2;
+        try (Cluster cluster = isFaro ? Cluster.faro(files, slots, options) : Cluster.stock(files, slots, options)) {
+            cluster.run(HybridEvaluation::wide, width);
+            return true;
+        } catch (Exception e) {
+            String message = ExceptionUtils.stringifyException(e);
+            if (message.contains("Insufficient number of network buffers")
+                    || message.contains("Could not allocate") || message.contains("not enough")) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    // The end of a job with a slow producer, by mode. Tasks wait; the processor is idle.
+
+    /** Sleeps in each record, the first subtask longer. */
+    private static final class Produces extends RichFlatMapFunction<Long, Long> {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public void flatMap(Long number, Collector<Long> out) throws InterruptedException {
+            boolean slow = getRuntimeContext().getTaskInfo().getIndexOfThisSubtask() == 0;
+            Thread.sleep((slow ? SLOW_MILLISECONDS : FAST_MILLISECONDS) / SKEWED_RECORDS);
+            out.collect(number);
+        }
+    }
+
+    private static final class Consumes extends RichMapFunction<Long, String> {
+        private static final long serialVersionUID = 1;
+        private final int consumers;
+
+        Consumes(int consumers) {
+            this.consumers = consumers;
+        }
+
+        @Override
+        public String map(Long number) throws InterruptedException {
+            // Each consumer gets its part of the records of all producers.
+            Thread.sleep((long) CONSUME_MILLISECONDS * consumers / (4 * SKEWED_RECORDS));
+            return String.valueOf(number);
+        }
+    }
+
+    private static DataStream<String> skewed(StreamExecutionEnvironment environment) {
+        return environment.fromSequence(1, 4 * SKEWED_RECORDS).setParallelism(4)
+                .flatMap(new Produces()).setParallelism(4)
+                .rebalance().map(new Consumes(3)).setParallelism(3);
+    }
+
+    private String makespan() throws Exception {
+        StringBuilder table = new StringBuilder(head("exchanges", "from the first producer to the result"));
+        List<String[]> arms = new ArrayList<>();
+        arms.add(new String[] {"blocking, Flink", BLOCKING, ""});
+        arms.add(new String[] {"blocking, Faro", BLOCKING, "faro"});
+        arms.add(new String[] {"selective, Flink", SELECTIVE, ""});
+        arms.add(new String[] {"selective, Faro", SELECTIVE, "faro"});
+        arms.add(new String[] {"full, Faro", FULL, "faro"});
+        for (String[] arm : arms) {
+            Map<String, String> options = Map.of(MODE, arm[1]);
+            Path files = newFolder("makespan");
+            try (Cluster cluster = arm[2].isEmpty() ? Cluster.stock(files, 2, options)
+                    : Cluster.faro(files, 2, options)) {
+                // The first run loads classes.
+                cluster.run(HybridEvaluation::skewed, 4);
+                long begin = System.nanoTime();
+                cluster.run(HybridEvaluation::skewed, 4);
+                table.append(row(arm[0], String.format(Locale.ROOT, "%.1f s", (System.nanoTime() - begin) / 1e9)));
+            }
+        }
+        return table.toString();
+    }
+}
