@@ -30,6 +30,7 @@ from faro_format._repair.rebuild import rebuild
 from faro_format._repair.recover import RecoverReport, recover
 from faro_format._repair.repair import RepairReport, repair
 from faro_format._writer.figures import WriterFigures
+from faro_format._writer.listener import Listener
 from faro_format._writer.options import WriterOptions
 from faro_format._writer.region_writer import RegionWriter
 from faro_format._writer.summary import Summary
@@ -56,6 +57,7 @@ __all__ = [
     "Framing",
     "KeptFile",
     "Limits",
+    "Listener",
     "PartitionReader",
     "Reader",
     "ReaderFigures",

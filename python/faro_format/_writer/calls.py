@@ -7,9 +7,11 @@ that was forked from the writer's (WRT-11).
 from __future__ import annotations
 
 import os
+import weakref
 from types import TracebackType
 
 from faro_format._error import ErrorCode, FaroError, invalid
+from faro_format._writer.listener import News
 
 
 class _Process:
@@ -34,12 +36,17 @@ class Calls:
 
     A call is under way from its begin until it returned or was refused. If it ends in another way, for example by an
     interruption, it stays under way, and the writer accepts no other call, because it is unknown how much was done.
+    Once it has ended, the listener learns what came of it.
     """
 
-    __slots__ = ("_process", "ended", "failure", "region", "under_way")
+    __slots__ = ("_news", "_process", "ended", "failure", "region", "under_way", "waiting")
 
-    def __init__(self) -> None:
-        """Begin with a writer that accepts calls."""
+    def __init__(self, news: News) -> None:
+        """Begin with a writer that accepts calls, and owns the news."""
+        # The listener may own the writer, which must not live as long as this.
+        self._news = weakref.ref(news)
+        self.waiting = news.waiting
+        """The news."""
         self.ended = ""
         """How the writer ended: ``finished`` or ``aborted``."""
         self.failure: FaroError | None = None
@@ -58,6 +65,9 @@ class Calls:
     def check(self) -> None:
         """Raise the error of a call that cannot be accepted."""
         self.check_process()
+        if self.waiting and not self.under_way:
+            # What the listener missed because it raised something.
+            self.tell()
         if self.ended:
             raise invalid("an open writer", f"one that was {self.ended}")
         if self.failure is not None:
@@ -76,6 +86,9 @@ class Calls:
             expected = "the call before to succeed; abort this writer and make another"
             known = fault if isinstance(fault, FaroError) else FaroError(ErrorCode.IO, expected, repr(fault))
             self.failure = known._copy()
+            news = self._news()
+            if news is not None:
+                news.fault(known._copy())
 
     def begin(self) -> None:
         """Begin a call of the writer."""
@@ -87,9 +100,17 @@ class Calls:
 
     def end(self, fault: BaseException | None = None) -> None:
         """End the call. A FaroError is a refusal, unless it made the writer fail."""
-        if fault is not None and not isinstance(fault, FaroError):
+        if fault is not None and not isinstance(fault, FaroError) and not self.ended:
             self.fail(fault)
         self.under_way = False
+        if self.waiting:
+            self.tell()
+
+    def tell(self) -> None:
+        """Tell the listener the news, when no call is under way: what it raises changes nothing."""
+        news = self._news()
+        if news is not None:
+            news.tell()
 
     def __enter__(self) -> None:
         """Begin a call of the writer."""
@@ -100,6 +121,27 @@ class Calls:
     ) -> None:
         """End it."""
         self.end(fault)
+
+
+class CallsOfArrow(Calls):
+    """The same for the calls of an arrow writer, each of which makes several of the writer within."""
+
+    __slots__ = ()
+
+    def begin(self) -> None:
+        """Begin a call of the arrow writer."""
+        super().begin()
+        self._hold(held=True)
+
+    def end(self, fault: BaseException | None = None) -> None:
+        """End the call."""
+        self._hold(held=False)
+        super().end(fault)
+
+    def _hold(self, *, held: bool) -> None:
+        news = self._news()
+        if news is not None:
+            news.held = held
 
 
 class CallsOfRegion:

@@ -19,6 +19,7 @@ from faro_format._message.messages import DICTIONARY, ENTRY
 from faro_format._storage.names import Layout
 from faro_format._storage.stored_output import StoredOutput
 from faro_format._writer.files import Files
+from faro_format._writer.listener import News
 from faro_format._writer.measured_file import MeasuredFile
 from faro_format._writer.options import WriterOptions
 from faro_format._writer.region_builder import RegionBuilder, WriterState
@@ -30,17 +31,19 @@ _log = logging.getLogger("faro_format")
 class Committer:
     """Appends to an output's files. After an error here, the writer has failed."""
 
-    def __init__(self, options: WriterOptions, state: WriterState, files: Files) -> None:
+    def __init__(self, options: WriterOptions, state: WriterState, files: Files, news: News) -> None:
         """Begin without files; :meth:`begin` makes them.
 
         Args:
             options: the writer's.
             state: the writer's.
             files: of the output; the caller discards them after an error.
+            news: gets regions that are committed.
         """
         self._options = options
         self._state = state
         self._files = files
+        self._news = news
         self._directory: list[tuple[int, int, int, int, int]] = []
         self._dictionaries: list[tuple[int, int, int]] = []
         self._metadata = 0
@@ -177,6 +180,7 @@ class Committer:
                 self._index.sync()
             self._directory.append((at, len(message), 0, begin, builder.length))
             name, number = self._index.place.path, len(self._directory) - 1
+            self._news.region_written(self._files.paths[0], number, builder.length)
             _log.debug("wrote region %d of %r: %d bytes", number, name, builder.length)
         builder.commit()
 

@@ -23,6 +23,7 @@ from faro_format._bytes.header import (
 from faro_format._codec import Codec
 from faro_format._error import invalid
 from faro_format._storage.names import Layout
+from faro_format._writer.listener import Listener
 
 FramingName = Literal["opaque", "records", "arrow"]
 CodecName = Literal["none", "lz4", "zstd"]
@@ -110,6 +111,8 @@ class WriterOptions:
     timed: bool = False
     """Whether :meth:`faro_format.Writer.figures` has the times of compression and checksums, which cost two readings of
     the clock for each block."""
+    listener: Listener | None = None
+    """Gets regions, the end and faults; None: none."""
     max_plain_size: int = 64 << 20
     """Largest plain size of a block that the writer makes. Readers with default limits accept 64 MiB, and refuse a
     larger block (``limit-exceeded``)."""
@@ -137,6 +140,8 @@ class WriterOptions:
                 raise invalid(f"single_below without {name}", f"both, {name} {getattr(self, name)}")
         if not isinstance(self.file_id, bytes) or len(self.file_id) != 16:
             raise invalid("file_id: 16 bytes, for example uuid.uuid4().bytes", shown(self.file_id))
+        if self.listener is not None and not isinstance(self.listener, Listener):
+            raise invalid("listener: an object whose class inherits from Listener", shown(self.listener))
         if self.created_by is not None:
             text("created_by", self.created_by)
         if (self.schema is not None) != (self.framing == FRAMING_ARROW):

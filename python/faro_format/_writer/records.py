@@ -57,6 +57,8 @@ class RecordCalls:
             calls.end(fault)
             raise
         calls.under_way = False
+        if calls.waiting:
+            calls.tell()
 
     def write_event(self, partition: int, kind: int, event: Any) -> None:  # noqa: ANN401
         """Write an event for one partition; it counts nothing in the statistics.

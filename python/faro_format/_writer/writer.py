@@ -18,6 +18,7 @@ from faro_format._storage.names import Path
 from faro_format._writer.calls import Calls
 from faro_format._writer.committer import Committer
 from faro_format._writer.files import Files, files_to_write
+from faro_format._writer.listener import News
 from faro_format._writer.options import WriterOptions
 from faro_format._writer.records import RecordCalls
 from faro_format._writer.region_builder import MAX_SEQUENCE, RegionBuilder, WriterState
@@ -71,10 +72,11 @@ class Writer(RecordCalls):
         self._buffer = SortBuffer(options)
         self._state = WriterState(options, options._header._seed)
         self._properties: dict[str, str] = {}
-        self._calls = Calls()
+        self._news = News(options.listener)
+        self._calls = Calls(self._news)
         # Not __del__: this also runs at the end of the program, even if the writer is still referenced.
         weakref.finalize(self, _drop, self._files, self._calls)
-        self._log = Committer(options, self._state, self._files)
+        self._log = Committer(options, self._state, self._files, self._news)
         try:
             if layout is None:
                 self._files.check_free()
@@ -102,8 +104,9 @@ class Writer(RecordCalls):
         Until that region has ended or was given up, the writer accepts no other call except :meth:`abort`, even if
         the region writer is dropped before (WRT-10).
         """
+        # A call of its own: after what a listener raises in it, no region is open.
+        self.flush()
         with self._calls:
-            self._close_region()
             # An engine that sorts by itself has more than a few records (WRT-13).
             self._guarded(lambda: self._log.begin("paired"))
             builder = RegionBuilder(self._state, None)
@@ -185,7 +188,8 @@ class Writer(RecordCalls):
 
     def finish(self) -> Summary:
         """Close the region, write footer and tail, publish the files. Return what was written."""
-        return self._finish(reading=False)
+        with self._calls:
+            return self._publish(reading=False)
 
     def finish_and_open(
         self,
@@ -218,18 +222,26 @@ class Writer(RecordCalls):
         """
         choice("lookup", lookup, ("full", "direct"))
         limits, verify, cache = check_limits(limits), flag("verify", verify), check_cache(cache)
-        summary = self._finish(reading=True)
-        reader = Reader(stored=self._log.output(), limits=limits, verify=verify, cache=cache, lookup=lookup)
+        reader = None
+        try:
+            with self._calls:
+                summary = self._publish(reading=True)
+                reader = Reader(stored=self._log.output(), limits=limits, verify=verify, cache=cache, lookup=lookup)
+        except BaseException:
+            # A listener has raised it.
+            if reader is not None:
+                reader.close()
+            raise
         return summary, reader
 
-    def _finish(self, *, reading: bool) -> Summary:
-        with self._calls:
-            single = self._buffer.charged <= self.options.single_below
-            self._guarded(lambda: self._log.begin("single" if single else "paired"))
-            self._close_region()
-            summary = self._guarded(lambda: self._log.finish(self._properties, reading=reading))
-            # From here on the files belong to the caller.
-            self._calls.ended = "finished"
+    def _publish(self, *, reading: bool) -> Summary:
+        single = self._buffer.charged <= self.options.single_below
+        self._guarded(lambda: self._log.begin("single" if single else "paired"))
+        self._close_region()
+        summary = self._guarded(lambda: self._log.finish(self._properties, reading=reading))
+        # From here on the files belong to the caller.
+        self._calls.ended = "finished"
+        self._news.finished(summary.files[0], summary.regions, summary.data_bytes + summary.index_bytes)
         return summary
 
     def abort(self) -> None:

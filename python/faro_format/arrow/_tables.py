@@ -20,7 +20,7 @@ from faro_format._reader.delivery import PartitionReader
 from faro_format._reader.windows import by_partition
 from faro_format._storage.destination import Destination
 from faro_format._storage.names import Path
-from faro_format._writer.calls import Calls
+from faro_format._writer.calls import Calls, CallsOfArrow
 from faro_format._writer.options import WriterOptions
 from faro_format._writer.region_builder import RegionBuilder, member_bits
 from faro_format._writer.summary import Summary
@@ -107,7 +107,7 @@ class ArrowWriter:
         chosen = WriterOptions(partition_count, framing="arrow", schema=message, **options)
         self._writer = Writer(name, chosen, destination=destination, storage_options=storage_options)
         self._rows = Rows(chosen)
-        self._calls = Calls()
+        self._calls = CallsOfArrow(self._writer._news)
 
     def _call(self) -> Calls:
         """Begin a call, in a ``with`` statement: the rows that are kept are part of what WRT-6 guards."""
@@ -157,9 +157,6 @@ class ArrowWriter:
         rows = as_table(table, self.schema)
         members = None if partitions is None else member_bits(partitions, options)
         check_rows(rows, options.max_plain_size)
-        self.flush()
-        if not rows.num_rows:
-            return
         per_block = max(1, rows.num_rows * options._cut_size // max(rows.nbytes, 1))
 
         def fill(region: RegionBuilder) -> None:
@@ -167,7 +164,9 @@ class ArrowWriter:
             self._blocks(region, [one_batch(rows)], per_block)
 
         with self._call():
-            self._writer._stream(fill)
+            self._flush()
+            if rows.num_rows:
+                self._writer._stream(fill)
 
     def flush(self) -> None:
         """Write the rows that are kept as a region."""
@@ -204,8 +203,9 @@ class ArrowWriter:
 
     def finish(self) -> Summary:
         """Write what is kept, footer and tail, and publish the files. Return what was written."""
-        self.flush()
-        return self._writer.finish()
+        with self._call():
+            self._flush()
+            return self._writer.finish()
 
     def abort(self) -> None:
         """Give up and leave nothing."""

@@ -40,7 +40,9 @@ class SelectiveFiles:
             options: the caller's, with the file_id of the image.
         """
         self._name = name
-        self._options = replace(options, layout="paired", selective=True, follow=True, statistics=False)
+        # The listener learns of the image's regions.
+        own = replace(options, selective=True, follow=True, statistics=False, listener=None)
+        self._options = replace(own, layout="paired")
         self._writer: Writer | None = None
         self._own: dict[int, int] = {}
         self._shared = 0
