@@ -19,12 +19,11 @@ import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.util.Collector;
-import org.apache.flink.util.ExceptionUtils;
 
 /**
  * Measures what was published of hybrid shuffles as far as a small machine can, and puts the tables into
- * {@code docs/flink-hybrid.md}. Nothing here is a matter of speed: bytes, network memory, and the schedule of waiting
- * tasks.
+ * {@code docs/flink-hybrid.md}. Nothing here is a matter of speed: bytes on the
+ * disk, and the schedule of waiting tasks.
  */
 public final class HybridEvaluation {
     private static final Path PAGE = Path.of("docs/flink-hybrid.md");
@@ -37,9 +36,6 @@ public final class HybridEvaluation {
     private static final int DISK_PARALLELISM = 2;
     private static final int RECORDS = 640_000;
     private static final int RECORD = 100;
-    private static final int[] WIDTHS = {50, 100, 200};
-    private static final int LEAST_MIB = 1;
-    private static final int MOST_MIB = 512;
     private static final int SLOW_MILLISECONDS = 4_000;
     private static final int FAST_MILLISECONDS = 1_000;
     private static final int CONSUME_MILLISECONDS = 2_000;
@@ -51,14 +47,13 @@ public final class HybridEvaluation {
         this.folder = folder;
     }
 
-    /** Takes a folder for files, and runs for some ten minutes from the folder of the repository. */
+    /** Takes a folder for files, and runs for some five minutes from the folder of the repository. */
     public static void main(String[] arguments) throws Exception {
         Path folder = Files.createTempDirectory(Files.createDirectories(Path.of(arguments[0])), "faro-evaluation-");
         HybridEvaluation evaluation = new HybridEvaluation(folder);
         Map<String, String> tables = new HashMap<>();
         tables.put("makespan", evaluation.makespan());
         tables.put("disk", evaluation.disk());
-        tables.put("network", evaluation.network());
         String page = Files.readString(PAGE);
         for (Map.Entry<String, String> table : tables.entrySet()) {
             Matcher place = Pattern.compile("(<!-- table " + table.getKey() + " -->\n).*?(<!-- end -->)", Pattern.DOTALL)
@@ -153,59 +148,6 @@ public final class HybridEvaluation {
 
     private static String percent(long part, long of) {
         return String.format(Locale.ROOT, "%.0f %%", 100.0 * part / of);
-    }
-
-    // The least network memory, by mode and parallelism.
-
-    private static DataStream<String> wide(StreamExecutionEnvironment environment) {
-        return environment.fromSequence(1, 10_000).rebalance().filter(number -> number % 1000 == 0)
-                .map(String::valueOf);
-    }
-
-    private String network() throws Exception {
-        StringBuilder table = new StringBuilder(head("parallelism", "blocking, Faro", "blocking, Flink",
-                "selective, Faro", "selective, Flink"));
-        for (int width : WIDTHS) {
-            table.append(row(width, least(width, BLOCKING, true), least(width, BLOCKING, false),
-                    least(width, SELECTIVE, true), least(width, SELECTIVE, false)));
-        }
-        return table.toString();
-    }
-
-    /** The least network memory of each of two task managers with which a job runs. */
-    private String least(int width, String mode, boolean isFaro) throws Exception {
-        int fails = LEAST_MIB;
-        int runs = MOST_MIB;
-        if (!runs(width, mode, isFaro, runs)) {
-            return "above " + MOST_MIB + " MiB";
-        }
-        while (runs - fails > Math.max(1, runs / 16)) {
-            int middle = (fails + runs) / 2;
-            if (runs(width, mode, isFaro, middle)) {
-                runs = middle;
-            } else {
-                fails = middle;
-            }
-        }
-        return runs + " MiB";
-    }
-
-    private boolean runs(int width, String mode, boolean isFaro, int memory) throws Exception {
-        Map<String, String> options = new HashMap<>(Map.of(MODE, mode, "restart-strategy.type", "none",
-                "taskmanager.memory.network.min", memory + "mb", "taskmanager.memory.network.max", memory + "mb"));
-        Path files = newFolder("network");
-        int slots = (width + 1) / 2 * 2;
-        try (Cluster cluster = isFaro ? Cluster.faro(files, slots, options) : Cluster.stock(files, slots, options)) {
-            cluster.run(HybridEvaluation::wide, width);
-            return true;
-        } catch (Exception e) {
-            String message = ExceptionUtils.stringifyException(e);
-            if (message.contains("Insufficient number of network buffers")
-                    || message.contains("Could not allocate") || message.contains("not enough")) {
-                return false;
-            }
-            throw e;
-        }
     }
 
     // The end of a job with a slow producer, by mode. Tasks wait; the processor is idle.
