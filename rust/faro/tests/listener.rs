@@ -297,7 +297,9 @@ fn a_listener_that_panics_changes_nothing() {
         writer.write(2, b"last").unwrap();
         assert!(panics(|| writer.finish_and_open(ReaderOptions::default())));
         assert_eq!(log.regions(), (0..8).collect::<Vec<_>>());
+        *log.panics.lock().unwrap() = false;
         assert_eq!(writer.write(0, b"x").unwrap_err().code, ErrorCode::InvalidArgument);
+        assert!(matches!(log.news()[8..], [News::Finished(8, _)]));
         drop(writer);
         let files = place.output(layout);
         assert_eq!(check(&files).unwrap().regions, 8);
@@ -514,8 +516,11 @@ mod arrow_writer {
         writer.write(&batch(2), &[1, 1]).unwrap();
         *log.panics.lock().unwrap() = true;
         assert!(panics(|| writer.finish_and_open(ReaderOptions::default())));
+        let told = log.regions();
+        *log.panics.lock().unwrap() = false;
         writer.write(&batch(2), &[1, 1]).unwrap_err();
         writer.finish().unwrap_err();
+        assert!(matches!(log.news().last(), Some(News::Finished(..))));
         let reader = common::open(&place.output(Layout::Paired)).unwrap();
         let rows = |at| {
             reader
@@ -525,7 +530,7 @@ mod arrow_writer {
                 .sum::<usize>()
         };
         assert_eq!((rows(0), rows(1)), (2510, 2512));
-        assert_eq!(log.regions(), (0..reader.region_count()).collect::<Vec<_>>());
+        assert_eq!(told, (0..reader.region_count()).collect::<Vec<_>>());
     }
 
     #[test]

@@ -13,15 +13,15 @@ impl Writer {
     /// # Errors
     /// `invalid-argument` after `finish` or `abort`; `io`, which is final and leaves nothing that looks finished.
     pub fn finish(&mut self) -> Result<Summary> {
-        let summary = self.telling(|writer| {
+        self.telling(|writer| {
             let mut written = writer.publish()?;
             let builder = writer.builder()?;
             builder.close();
             let statistics = written.footer.statistics.take();
-            Ok(builder.summary(&written.footer, statistics))
-        })?;
-        self.tell_finished(&summary);
-        Ok(summary)
+            let summary = builder.summary(&written.footer, statistics);
+            writer.finished_news = Some(news_of(&summary));
+            Ok(summary)
+        })
     }
 
     /// Finishes the output as [`Writer::finish`] does, and opens it for reading without a single read: header, footer
@@ -56,9 +56,10 @@ impl Writer {
             let schema = writer.options.schema.take();
             let builder = writer.builder()?;
             let summary = builder.summary(&written.footer, written.footer.statistics.clone());
-            Ok((summary, builder.hand_over(written, schema)))
+            let output = builder.hand_over(written, schema);
+            writer.finished_news = Some(news_of(&summary));
+            Ok((summary, output))
         })?;
-        self.tell_finished(&summary);
         Ok((summary, Reader::of_written(output?, options)?))
     }
 
@@ -89,4 +90,9 @@ impl Writer {
         self.end_with(State::Finished);
         Ok(written)
     }
+}
+
+/// What the listener learns of an output that was published.
+fn news_of(summary: &Summary) -> (usize, u64) {
+    (summary.regions, summary.data_bytes + summary.index_bytes)
 }

@@ -53,6 +53,8 @@ pub struct Writer {
     pub(super) region_time: Duration,
     pub(super) spills: u64,
     pub(super) state: State,
+    /// The regions and the size of the output that was published, until the listener has learnt of them.
+    pub(super) finished_news: Option<(usize, u64)>,
     /// Whether the listener has learnt of the failure.
     pub(super) fault_told: bool,
     /// Whether a region writer exists that was neither ended nor dropped (WRT-10).
@@ -139,6 +141,7 @@ impl Writer {
             memory: Memory::new(&options),
             region_time: Duration::ZERO,
             spills: 0,
+            finished_news: None,
             fault_told: false,
             region_open: false,
             born: Birth::here(),

@@ -1,7 +1,6 @@
 //! When a writer tells its listener: at the end of its calls, so that a panic of the listener changes nothing.
 
 use super::output_writer::{State, Writer};
-use super::summary::Summary;
 use crate::error::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -13,14 +12,18 @@ impl Writer {
         done
     }
 
-    /// Tells the listener about the regions and the failure that are news.
+    /// Tells the listener about the regions, the end and the failure that are news.
     pub(crate) fn tell(&mut self) {
+        let Some(listener) = &self.options.listener else { return };
         // A forked process has a copy of the news (WRT-11).
-        if self.options.listener.is_none() || !self.born.is_here() {
+        if !self.born.is_here() {
             return;
         }
         if let Some(builder) = &mut self.builder {
             builder.tell_regions();
+            if let Some((regions, bytes)) = self.finished_news.take() {
+                listener.finished(builder.files().first().1, regions, bytes);
+            }
         }
         if let State::Failed(error) = &self.state
             && !self.fault_told
@@ -35,14 +38,6 @@ impl Writer {
             && !std::mem::replace(&mut self.fault_told, true)
         {
             listener.fault(error);
-        }
-    }
-
-    /// Tells the listener that the output was published.
-    pub(super) fn tell_finished(&self, summary: &Summary) {
-        if let Some(listener) = &self.options.listener {
-            let bytes = summary.data_bytes + summary.index_bytes;
-            listener.finished(summary.files.first().1, summary.regions, bytes);
         }
     }
 
