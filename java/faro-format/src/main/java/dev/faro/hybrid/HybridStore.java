@@ -63,7 +63,8 @@ public final class HybridStore implements AutoCloseable {
         if (full != null) {
             full.replaces(destination.replaces());
         }
-        own.fileId(writer.header().fileId()).selective(true).follow(true).statistics(false);
+        // The listener gets the image's regions.
+        own.fileId(writer.header().fileId()).selective(true).follow(true).statistics(false).listener(null);
         image.begin(writer.header());
         this.spiller = new Spiller(memory, image, files, options.executor);
         memory.add(spiller);

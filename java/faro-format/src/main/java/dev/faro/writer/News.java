@@ -70,8 +70,14 @@ final class News {
         }
     }
 
-    /** The writer has failed; tells the listener. */
+    /** The writer has failed; tells the listener, after the regions that were committed before. */
     void fault(FaroException fault) {
+        try {
+            tellRegions();
+        } catch (RuntimeException | Error e) {
+            e.addSuppressed(fault);
+            throw e;
+        }
         FaultNews.tell(fault, listener);
     }
 }

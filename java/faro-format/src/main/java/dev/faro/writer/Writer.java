@@ -322,9 +322,15 @@ public final class Writer implements AutoCloseable {
         WriterDictionaries dictionaries = output.made().dictionaries();
         dictionaries.check(dictionary);
         calls.guard(collector::closeRegion);
-        // Closing the region may have added a trained dictionary.
-        dictionaries.check(dictionary);
-        return dictionaries.add(dictionary);
+        int number;
+        try {
+            // Closing the region may have added a trained dictionary.
+            dictionaries.check(dictionary);
+            number = dictionaries.add(dictionary);
+        } finally {
+            news.tellRegions();
+        }
+        return number;
     }
 
     /**

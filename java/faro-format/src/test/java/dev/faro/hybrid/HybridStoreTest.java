@@ -15,6 +15,7 @@ import dev.faro.index.Streams;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Reader;
 import dev.faro.testing.Outputs;
+import dev.faro.testing.RecordingListener;
 import dev.faro.writer.Durability;
 import dev.faro.writer.Layout;
 import dev.faro.writer.Writer;
@@ -259,6 +260,24 @@ class HybridStoreTest {
             consumer.close();
             assertInvalid(consumer::next);
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(HybridMode.class)
+    void theNewsOfARegionComesOnce(HybridMode mode) throws Exception {
+        RecordingListener log = new RecordingListener();
+        WriterOptions writing = new WriterOptions(2).listener(log);
+        HybridOptions options = new HybridOptions(new HybridMemory(1), mode);
+        try (HybridStore store = HybridStore.create(folder.resolve("n"), writing, options)) {
+            for (int i = 0; i < 3; i++) {
+                store.write(0, ByteBuffer.wrap(new byte[1000]));
+                store.flush();
+                assertEquals(i + 1, log.lines.size(), log.lines.toString());
+            }
+            store.finish();
+        }
+        assertEquals("finished n.data with 3", log.lines.get(3));
+        assertEquals(4, log.lines.size(), log.lines.toString());
     }
 
     private interface Work {

@@ -13,6 +13,7 @@ import dev.faro.reader.ReaderOptions;
 import dev.faro.testing.Outputs;
 import dev.faro.testing.RecordingListener;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -143,6 +144,37 @@ class WriterNewsTest {
             assertThrows(FaroException.class, writer::finish);
         }
         assertEquals(List.of("fault io"), log.lines, "once");
+    }
+
+    /** The region that {@code finish} commits before it fails is news, too. */
+    @Test
+    void aRegionBeforeAFault() throws Exception {
+        RecordingListener log = new RecordingListener();
+        Path name = folder.resolve("taken");
+        try (Writer writer = Writer.create(name, new WriterOptions(2).listener(log))) {
+            writer.write(0, Outputs.bytes("one"));
+            Files.createFile(Outputs.file(name, ".data"));
+            assertThrows(FaroException.class, writer::finish);
+        }
+        assertEquals(2, log.lines.size(), log.lines.toString());
+        assertTrue(log.lines.get(0).startsWith("region 0 of taken.data, "));
+        assertEquals("fault io", log.lines.get(1));
+    }
+
+    /** A dictionary ends a region, and its call tells of it. */
+    @Test
+    void aRegionBeforeADictionary() throws Exception {
+        RecordingListener log = new RecordingListener();
+        WriterOptions options = new WriterOptions(2).codec(Codec.ZSTD).dictionaries(true).listener(log);
+        try (Writer writer = Writer.create(folder.resolve("d"), options)) {
+            writer.write(0, Outputs.bytes("one"));
+            byte[] dictionary = new byte[64];
+            ByteBuffer.wrap(dictionary).order(ByteOrder.LITTLE_ENDIAN).putInt(0xEC30A437);
+            writer.dictionary(dictionary);
+            assertEquals(1, log.take().size());
+            writer.finish();
+        }
+        assertEquals(List.of("finished d.data with 1"), log.lines);
     }
 
     /** What a listener throws leaves the call, whose work is done. */
