@@ -356,6 +356,10 @@ def targets() -> Iterator[Target]:
     yield Target(
         "flink-tiny", "A tiny partition of Flink: 120 µs and 600 bytes beside the data, hybrid 40 µs", _tiny_partitions
     )
+    yield Target(
+        "hybrid-full", "Java's full hybrid stores, with a thread that spills: 0.95 of its writer",
+        lambda results: decide(cells(results, ("java", "faro-hybrid-full-2-threads"), ("java", "faro"), "write", 0.95)),
+    )  # fmt: skip
     yield Target("flink-queries", "Processor time of a small query: at most Flink's", _query_cpu)
     yield Target("spark-jobs", "Spark's jobs: 0.97 of its own shuffle", _jobs("spark-jobs", SPARK_JOB, 0.97))
     yield Target(

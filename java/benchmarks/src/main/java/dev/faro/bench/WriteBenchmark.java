@@ -110,6 +110,8 @@ public class WriteBenchmark {
     static WriteSubject subject(String name, WriteCase writeCase, Path folder) throws Exception {
         return switch (name) {
             case "faro" -> new FaroWrite(writeCase, folder);
+            case "faro-hybrid-full" -> new FaroHybridWrite(writeCase, folder, false);
+            case "faro-hybrid-full-2-threads" -> new FaroHybridWrite(writeCase, folder, true);
             case "flink" -> new FlinkWrite(name, FlinkPeer.Kind.SORT, writeCase, 0, folder);
             // Flink uses up to 8 MiB of its buffer for writing; this subject gets them in addition.
             case "flink-8-more" -> new FlinkWrite(name, FlinkPeer.Kind.SORT, writeCase, 8 << 20, folder);

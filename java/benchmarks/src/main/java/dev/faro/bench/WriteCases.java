@@ -47,7 +47,8 @@ final class WriteCases {
     }
 
     private static ChainedOptionsBuilder run(Arguments arguments, Path folder, Map<String, String> which) {
-        List<String> subjects = new ArrayList<>(List.of("faro", "flink", "raw-write"));
+        List<String> subjects = new ArrayList<>(List.of(
+                "faro", "faro-hybrid-full", "faro-hybrid-full-2-threads", "flink", "raw-write"));
         if (which.get("codec").equals("none")) {
             subjects.add("flink-8-more");
             subjects.add("flink-hash");
