@@ -370,5 +370,7 @@ def targets() -> Iterator[Target]:
     yield Target(
         "spark-push", "Spark's jobs with push: 0.97 of its own", _jobs("spark-push", SPARK_PUSH, 0.97, mine=FARO_PUSH)
     )
-    yield Target("spark-push-reads", "A pushed shuffle of Spark with tiny blocks: at most 0.1 of the reads", _pushed_reads)
+    yield Target(
+        "spark-push-reads", "A pushed shuffle of Spark with tiny blocks: at most 0.1 of the reads", _pushed_reads
+    )
     yield Target("memory", "Rust's memory beside the sort buffer, measured: at most 16 MiB", _memory)
