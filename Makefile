@@ -99,7 +99,7 @@ test-rust: ## Test the Rust library and programs
 		$(CARGO) test --quiet --locked --package faro-format --test without_codecs --no-default-features --features "$$codec"; done'
 
 .PHONY: interleavings
-interleavings: ## Draw more interleavings of the scheduler's threads than the tests do: RUNS of each (5000; a long run)
+interleavings: ## Draw more interleavings of the threads of the scheduler and of hybrid stores than the tests do: RUNS of each (5000; a long run)
 	cd rust && FARO_INTERLEAVINGS=$(or $(RUNS),5000) $(CARGO) test --locked --package faro-format --lib interleavings
 
 .PHONY: tsan

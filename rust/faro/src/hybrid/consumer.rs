@@ -3,10 +3,10 @@
 use super::image::Image;
 use super::image_state::{Available, HybridPosition};
 use super::progress::Progress;
+use super::sync::Arc;
 use crate::error::{Error, Result};
 use crate::reader::{Block, Blocks};
 use std::fmt;
-use std::sync::Arc;
 
 /// Reads a partition of a hybrid store while it is written: [`HybridStore::open`](super::HybridStore::open).
 pub struct HybridConsumer {
@@ -62,7 +62,9 @@ impl HybridConsumer {
         }
         match self.try_next() {
             Ok(block) => block.map(Ok),
-            Err(error) => {
+            Err(missed) => {
+                // The bytes may be gone because the store has failed, or was closed, meanwhile.
+                let error = self.image.check_usable().err().unwrap_or(missed);
                 self.failure = Some(error.clone());
                 Some(Err(error))
             }

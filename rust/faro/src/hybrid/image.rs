@@ -3,14 +3,14 @@
 use super::image_file::{ImageFile, SharedFile, Which};
 use super::image_state::{Available, Counts, HybridFigures, ImageState};
 use super::memory::HybridMemory;
+use super::sync::{Arc, AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
 use crate::error::{Error, FileRole, Result};
 use crate::follow::Follower;
 use crate::reader::ReaderOptions;
 use crate::storage::{StoredFile, StoredOutput};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 /// The files of an image, and what its threads tell each other.
@@ -118,14 +118,19 @@ impl Image {
     }
 
     pub(super) fn fail(&self, cause: Error) {
-        self.with(|state, counts| state.fail(cause, counts));
-        self.unusable.store(true, Ordering::Release);
+        self.with(|state, counts| {
+            state.fail(cause, counts);
+            // In the lock: a consumer that misses bytes finds the cause.
+            self.unusable.store(true, Ordering::Release);
+        });
     }
 
     /// Gives up everything.
     pub(super) fn end(&self) {
-        self.with(|state, counts| state.end(counts));
-        self.unusable.store(true, Ordering::Release);
+        self.with(|state, counts| {
+            state.end(counts);
+            self.unusable.store(true, Ordering::Release);
+        });
     }
 
     /// Refuses the use of a store that has failed or was closed.

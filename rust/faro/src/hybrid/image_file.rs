@@ -2,11 +2,11 @@
 
 use super::memory::HybridMemory;
 use super::part::{Found, copy};
+use super::sync::{Arc, AtomicU64, Mutex, Ordering};
 use crate::storage::{LocalFile, StoredFile};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::PoisonError;
 
 /// Which of the two files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

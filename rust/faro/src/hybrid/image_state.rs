@@ -4,12 +4,12 @@
 use super::index_blocks::{IndexBlocks, Piece};
 use super::part::{Location, Parts};
 use super::progress::Progress;
+use super::sync::Arc;
 use crate::bytes::FileHeader;
 use crate::error::{Error, Result};
 use bytes::Bytes;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
 
 /// Where a reading of a partition goes on (HYB-3): what [`HybridConsumer::position`](super::HybridConsumer::position)
 /// returns, and [`HybridStore::open_at`](super::HybridStore::open_at) takes. The default is the beginning.
@@ -218,6 +218,10 @@ impl ImageState {
             written: false,
         });
         self.regions_end = self.others.len();
+        if !self.is_usable() {
+            // It failed while the producer was in a call, after what had been in memory was dropped.
+            self.drop_region(self.regions.len() - 1, counts);
+        }
     }
 
     /// The header of the data file.
@@ -240,13 +244,18 @@ impl ImageState {
         std::mem::take(&mut self.waiting)
     }
 
-    /// Waits for the next change; returns false if there was one after those that the consumer has seen.
+    /// Waits for the next change; returns false if there was one after those that the consumer has seen. It does not
+    /// wait for a store that has failed or was closed: the consumer may have counted that as seen.
     pub(super) fn wait(&mut self, seen: u64, available: Option<&Available>) -> bool {
-        if self.changes != seen {
+        if self.changes != seen || !self.is_usable() {
             return false;
         }
         self.waiting.extend(available.cloned());
         true
+    }
+
+    fn is_usable(&self) -> bool {
+        self.failure.is_none() && !self.ended
     }
 
     /// Refuses the use of a store that has failed or was closed.
@@ -260,7 +269,7 @@ impl ImageState {
 
     /// Makes the store fail, and drops its regions, so that others have the memory.
     pub(super) fn fail(&mut self, cause: Error, counts: &mut Counts) {
-        if self.failure.is_none() && !self.ended {
+        if self.is_usable() {
             self.failure = Some(cause);
             self.drop_all(counts);
         }
@@ -356,9 +365,17 @@ impl ImageState {
         }
     }
 
+    /// Whether there is a region to write.
+    pub(super) fn has_to_write(&self) -> bool {
+        match self.selective {
+            true => !self.leaving.is_empty(),
+            false => self.next < self.wanted,
+        }
+    }
+
     /// The next region to write, which begins.
     pub(super) fn take(&mut self) -> Option<usize> {
-        if self.failure.is_some() || self.ended {
+        if !self.is_usable() {
             return None;
         }
         let number = match self.selective {

@@ -1,9 +1,10 @@
 //! The memory that stores share (spec, HYB-6).
 
 use super::image_state::{Counts, ImageState};
+use super::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::PoisonError;
 
 /// The memory that hybrid stores share, usually one for each process. Clones share it. When more than 70 % of it is in
 /// use, regions leave it until 40 % are: first those of stores without a consumer, then those that will be consumed last.

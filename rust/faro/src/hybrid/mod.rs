@@ -13,6 +13,11 @@ mod progress;
 mod selective_files;
 mod spiller;
 mod store;
+mod sync;
+
+#[cfg(test)]
+#[allow(unreachable_pub)]
+mod interleavings;
 
 pub use consumer::HybridConsumer;
 pub use image_state::{HybridFigures, HybridPosition};

@@ -1,6 +1,7 @@
 //! How far the partitions of a selective store were read.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use super::sync::{AtomicU64, Ordering};
+use std::cmp;
 
 /// How far a partition was read. Its consumer writes it, and spills read it at any time: what is old is only less.
 #[derive(Debug, Default)]
@@ -24,6 +25,17 @@ impl Progress {
 
     pub(super) fn region(&self) -> usize {
         self.region.load(Ordering::Acquire) as usize
+    }
+
+    /// The sequence from which blocks of a region are still wanted; the largest number if none are.
+    pub(super) fn wanted(&self, region: usize, shared: bool) -> u64 {
+        // One look at the region: it may grow meanwhile.
+        match self.region().cmp(&region) {
+            cmp::Ordering::Less => 0,
+            cmp::Ordering::Equal if shared => self.shared(),
+            cmp::Ordering::Equal => self.own(),
+            cmp::Ordering::Greater => u64::MAX,
+        }
     }
 
     pub(super) fn own(&self) -> u64 {

@@ -2,7 +2,6 @@
 
 use super::image::Image;
 use super::part::Location;
-use super::progress::Progress;
 use crate::block::BlockHeader;
 use crate::bytes::{FileHeader, pad8};
 use crate::error::{Error, Result};
@@ -10,7 +9,6 @@ use crate::index::RegionIndex;
 use crate::writer::{StoredBlock, Writer, WriterOptions};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// About how many bytes are read from the image at once.
 const COPIED: u64 = 256 << 10;
@@ -94,7 +92,7 @@ impl SelectiveFiles {
         slots.sort_by_key(|slot| (slot.partition < turn, slot.partition));
         for slot in slots {
             let progress = image.with(|state, _| state.progress((slot.partition - first) as usize));
-            let from = wanted(progress.as_ref(), number, false);
+            let from = progress.map_or(0, |progress| progress.wanted(number, false));
             if let Some(start) = rest(image, slot.extent.offset, slot.extent.end(), from)? {
                 rests.push(Rest {
                     owner: ExtentOwner::Partition(slot.partition),
@@ -106,8 +104,10 @@ impl SelectiveFiles {
         for shared in region.shared() {
             let all = first..first + self.options.partition_count;
             let members: Option<Vec<u32>> = (!shared.members.is_all()).then(|| shared.members.iter().collect());
-            let progress = |partition: u32| image.with(|state, _| state.progress((partition - first) as usize));
-            let from = |partition| wanted(progress(partition).as_ref(), number, true);
+            let from = |partition: u32| {
+                let progress = image.with(|state, _| state.progress((partition - first) as usize));
+                progress.map_or(0, |progress| progress.wanted(number, true))
+            };
             let from = match &members {
                 None => all.map(from).min(),
                 Some(members) => members.iter().copied().map(from).min(),
@@ -206,18 +206,6 @@ impl SelectiveFiles {
             // What cannot be removed stays, finished as it is (WRT-6).
             let _ = std::fs::remove_file(path);
         }
-    }
-}
-
-/// The sequence from which a partition still needs blocks of a region; the largest number if it needs none.
-fn wanted(progress: Option<&Arc<Progress>>, region: usize, shared: bool) -> u64 {
-    match progress {
-        Some(progress) if progress.region() > region => u64::MAX,
-        Some(progress) if progress.region() == region => match shared {
-            true => progress.shared(),
-            false => progress.own(),
-        },
-        _ => 0,
     }
 }
 

@@ -5,11 +5,11 @@ use super::image::Image;
 use super::image_state::Work;
 use super::memory::Spills;
 use super::selective_files::SelectiveFiles;
+use super::sync::{Arc, AtomicU64, Mutex, MutexGuard, Ordering};
 use crate::error::{Error, Result};
 use crate::writer::Executor;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 /// The files of a store.
 pub(super) enum SpillFiles {
@@ -24,6 +24,9 @@ pub(super) struct Spiller {
     executor: Option<Arc<dyn Executor>>,
     /// Counts the pieces of work.
     queued: AtomicU64,
+    /// Tests make writes of regions fail with it.
+    #[cfg(test)]
+    pub refuses: std::sync::OnceLock<Box<dyn Fn() -> bool + Send + Sync>>,
 }
 
 /// A piece of work, which the executor runs or drops.
@@ -41,7 +44,15 @@ impl Task {
 impl Drop for Task {
     fn drop(&mut self) {
         let image = &self.spiller.image;
-        if image.with(|state, _| state.work == Work::Queued(self.number)) {
+        let fails = image.with(|state, _| {
+            let fails = state.work == Work::Queued(self.number);
+            if fails {
+                // It cannot be taken back any more: it is ended here.
+                state.work = Work::Running;
+            }
+            fails
+        });
+        if fails {
             let dropped = std::io::Error::other("the executor dropped the work");
             image.fail(Error::io("spill", Path::new(""), None, dropped));
             self.spiller.done();
@@ -54,7 +65,8 @@ impl Spills for Spiller {
     fn spill(self: Arc<Self>) {
         let number = self.queued.fetch_add(1, Ordering::Relaxed);
         let begins = self.image.with(|state, counts| {
-            let begins = state.work == Work::None;
+            // What had been written before has left already.
+            let begins = state.work == Work::None && state.has_to_write();
             if begins {
                 state.work = Work::Queued(number);
                 counts.spills += 1;
@@ -80,6 +92,8 @@ impl Spiller {
             files: Mutex::new(files),
             executor,
             queued: AtomicU64::new(0),
+            #[cfg(test)]
+            refuses: std::sync::OnceLock::new(),
         }
     }
 
@@ -127,6 +141,11 @@ impl Spiller {
     }
 
     fn write(&self, number: usize) -> Result<()> {
+        #[cfg(test)]
+        if self.refuses.get().is_some_and(|refuses| refuses()) {
+            let refused = std::io::Error::other("a test refused it");
+            return Err(Error::io("spill", Path::new(""), None, refused));
+        }
         match &mut *self.files() {
             SpillFiles::Full(files) => files.write(&self.image, number),
             SpillFiles::Selective(files) => files.write(&self.image, number),

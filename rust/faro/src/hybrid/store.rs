@@ -8,6 +8,7 @@ use super::memory::Spills;
 use super::options::{HybridMode, HybridOptions};
 use super::selective_files::SelectiveFiles;
 use super::spiller::{SpillFiles, Spiller};
+use super::sync::{Arc, Weak};
 use crate::block::DATA;
 use crate::bytes::FileHeader;
 use crate::error::{Error, FileRole, Result};
@@ -15,7 +16,6 @@ use crate::storage::{Destination, Files, Layout, NewFile, StoredFile};
 use crate::writer::{Durability, To, Writer, WriterOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// A region of this many bytes ends at once for a consumer that waits.
@@ -55,7 +55,7 @@ pub struct HybridStore {
     writer: Writer,
     header: FileHeader,
     image: Arc<Image>,
-    spiller: Arc<Spiller>,
+    pub(super) spiller: Arc<Spiller>,
     mode: HybridMode,
     delay: Duration,
     /// The bytes of records since the last region, at least.

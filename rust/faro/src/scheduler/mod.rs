@@ -79,7 +79,7 @@ mod waiting;
 
 #[cfg(test)]
 #[allow(unreachable_pub)]
-mod interleavings;
+pub(crate) mod interleavings;
 #[cfg(test)]
 mod tests;
 

@@ -60,8 +60,12 @@ const SEED: u64 = 0xfa50;
 /// How often PCT preempts the running thread.
 const DEPTHS: [usize; 2] = [2, 5];
 
-/// Runs a scenario in many interleavings, or in the one to replay.
 fn explore(scenario: fn()) {
+    explore_some(200, scenario);
+}
+
+/// Runs a scenario in many interleavings, by default in this number for each way of drawing, or in the one to replay.
+pub(crate) fn explore_some(runs: usize, scenario: fn()) {
     let mut config = Config::new();
     // Blocks are checked and decoded on this stack.
     config.stack_size = 1 << 20;
@@ -72,8 +76,8 @@ fn explore(scenario: fn()) {
         Runner::new(schedule, config).run(scenario);
         return;
     }
-    let runs = std::env::var("FARO_INTERLEAVINGS").ok();
-    let runs = runs.map_or(200, |runs| runs.parse().expect("FARO_INTERLEAVINGS is a number"));
+    let wanted = std::env::var("FARO_INTERLEAVINGS").ok();
+    let runs = wanted.map_or(runs, |runs| runs.parse().expect("FARO_INTERLEAVINGS is a number"));
     Runner::new(RandomScheduler::new_from_seed(SEED, runs), config.clone()).run(scenario);
     for depth in DEPTHS {
         Runner::new(PctScheduler::new_from_seed(SEED, depth, runs), config.clone()).run(scenario);
