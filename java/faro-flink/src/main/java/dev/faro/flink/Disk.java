@@ -11,28 +11,41 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.UUID;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A folder on a disk to which only this task manager writes. Safe to share between threads. */
+/**
+ * A folder on a disk to which only this task manager writes. Calls do not wait for the disk: what has to touch it is
+ * done in an executor. Safe to share between threads.
+ */
 final class Disk {
     private static final Logger LOG = LoggerFactory.getLogger(Disk.class);
     private static final int PROBE_BYTES = 4 << 10;
+    /** How long after a probe the next one may be. */
+    private static final long PAUSE_NANOS = 1_000_000_000L;
 
     private final Path folder;
+    private final Executor executor;
     private final LongSupplier clock;
+    private final AtomicBoolean probing = new AtomicBoolean();
     private volatile boolean failed;
-    private volatile long triedAt;
+    private volatile long probedAt;
 
     /**
      * A disk that works.
      *
+     * @param executor where the disk is tried
      * @param clock nanoseconds
      */
-    Disk(Path folder, LongSupplier clock) {
+    Disk(Path folder, Executor executor, LongSupplier clock) {
         this.folder = folder;
+        this.executor = executor;
         this.clock = clock;
+        this.probedAt = clock.getAsLong() - PAUSE_NANOS;
     }
 
     Path folder() {
@@ -51,16 +64,16 @@ final class Disk {
 
     /** Whether the disk has failed, and was not tried for this time in nanoseconds. */
     boolean isToTry(long nanos) {
-        return failed && clock.getAsLong() - triedAt >= nanos;
+        return failed && clock.getAsLong() - probedAt >= nanos;
     }
 
     /**
-     * Looks whether the disk works, if this failure of an output can have come from it: whether a new file can be
+     * Looks soon whether the disk works, if this failure of an output can have come from it: whether a new file can be
      * written and read.
      */
     void suspect(Throwable failure) {
-        if (!failed && isOfDisk(failure)) {
-            tryAgain();
+        if (!failed && isOfDisk(failure) && clock.getAsLong() - probedAt >= PAUSE_NANOS) {
+            tryLater();
         }
     }
 
@@ -74,9 +87,27 @@ final class Disk {
         return io && failure instanceof IOException;
     }
 
-    /** Looks whether the disk works. */
-    void tryAgain() {
-        triedAt = clock.getAsLong();
+    /** Looks soon whether the disk works, one time at a time. */
+    void tryLater() {
+        if (!probing.compareAndSet(false, true)) {
+            return;
+        }
+        probedAt = clock.getAsLong();
+        try {
+            executor.execute(() -> {
+                try {
+                    tryNow();
+                } finally {
+                    probing.set(false);
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            // The task manager ends.
+            probing.set(false);
+        }
+    }
+
+    private void tryNow() {
         try {
             probe();
             if (failed) {
@@ -84,7 +115,7 @@ final class Disk {
             }
             failed = false;
         } catch (InterruptedIOException | ClosedByInterruptException e) {
-            // The task is being cancelled, which says nothing of the disk.
+            // The thread is to end, which says nothing of the disk.
         } catch (IOException e) {
             if (!failed) {
                 LOG.warn("{} gets no more outputs, because its disk has failed.", folder, e);

@@ -31,9 +31,6 @@ import org.apache.flink.util.function.SupplierWithException;
  * memory as long as that lasts.
  */
 final class FaroHybridPartition extends BatchPartition implements Readable {
-    /** The number of bytes that consumers may read in the threads of their channels. */
-    private static final long FEW_BYTES = 64 << 10;
-
     private final HybridMemory memory;
     private final HybridMode mode;
     private final OutputReads reads;
@@ -44,11 +41,8 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
     private final Set<FaroSubpartitionView> views = new HashSet<>();
     private volatile boolean released;
     private boolean ended;
-    /**
-     * Whether reading needs no thread of its own: there are few bytes, and they are in memory. If memory gets short,
-     * they may still be written, and the consumer then reads them itself.
-     */
-    private volatile boolean finishedInMemory;
+    /** Whether the partition is finished and has few bytes. */
+    private volatile boolean small;
     /** Written by the task's thread, which also closes it, unless it is finished. */
     private volatile HybridStore store;
 
@@ -145,7 +139,7 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
         HybridFigures figures = store.figures();
         synchronized (lock) {
             ended = !released;
-            finishedInMemory = mode == HybridMode.SELECTIVE && figures.written() == 0 && figures.bytes() <= FEW_BYTES;
+            small = figures.bytes() <= OutputReads.DIRECT_BYTES;
             super.finish();
         }
         LOG.info("Hybrid partition {} of {}: {} bytes, of which {} were written so far.", partitionId, getOwningTaskName(),
@@ -168,17 +162,18 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
         }
     }
 
-    /**
-     * Gives up memory and files, in a thread that may wait for a region that is being written. Few bytes are written
-     * so fast that waiting for them takes no longer than waking up another thread.
-     */
+    /** Gives up memory and files. If there are files, that is done in a thread that may wait for a spill. */
     private void releaseStore() {
         HybridStore written = store;
         if (written == null) {
             return;
         }
         try {
-            executor().execute(written::release);
+            if (isDirect()) {
+                written.release();
+            } else {
+                reads.executor().execute(written::release);
+            }
         } catch (RejectedExecutionException e) {
             written.release();
         }
@@ -208,18 +203,23 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
             }
             views.add(view);
         }
-        view.fillLater();
+        view.start();
         return view;
     }
 
     @Override
-    public OutputReads reads() {
-        return reads;
+    public ReadMemory memory() {
+        return reads.memory();
     }
 
     @Override
     public Executor executor() {
-        return finishedInMemory ? Runnable::run : reads.executor();
+        return reads.executor();
+    }
+
+    @Override
+    public boolean isDirect() {
+        return small && store.figures().written() == 0;
     }
 
     @Override

@@ -1,7 +1,6 @@
 package dev.faro.flink;
 
 import dev.faro.Buffers;
-import dev.faro.reader.ReaderOptions;
 import dev.faro.writer.Finished;
 import dev.faro.writer.Writer;
 import java.io.IOException;
@@ -95,7 +94,7 @@ final class FaroResultPartition extends BatchPartition {
             if (isReleased()) {
                 throw new IllegalStateException("expected a partition to be finished, found a released one");
             }
-            Finished finished = writer.finishAndOpen(ReaderOptions.DEFAULT);
+            Finished finished = writer.finishAndOpen(output.reads().readerOptions());
             output.finished(finished.reader());
             super.finish();
             LOG.info("New Faro files produced: {}.", String.join(" and ", finished.summary().names()));
@@ -120,6 +119,10 @@ final class FaroResultPartition extends BatchPartition {
                 // Removes the files unless they are finished.
                 writer.close();
                 writer = null;
+                if (!isFinished()) {
+                    // What closing could not remove, or an output that was finished and not handed over.
+                    files.deleteQuietly();
+                }
             }
         }
         super.close();
@@ -136,7 +139,7 @@ final class FaroResultPartition extends BatchPartition {
         }
         FaroSubpartitionView view = new FaroSubpartitionView(output, subpartitions, listener);
         output.add(view);
-        view.fillLater();
+        view.start();
         return view;
     }
 }

@@ -69,7 +69,7 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
         this.hybridMemory = new HybridMemory(options.getOptional(FaroOptions.HYBRID_MEMORY).map(MemorySize::getBytes)
                 .orElse(configuration.batchShuffleReadMemoryBytes()));
         this.isSpeculative = options.get(BatchExecutionOptions.SPECULATIVE_ENABLED);
-        this.disks = Disks.of(configuration.getTempDirs());
+        this.disks = Disks.of(configuration.getTempDirs(), delegate.getBatchShuffleReadIOExecutor());
         LOG.info("Blocking partitions are written as Faro files, with codec {}.", codec);
         LOG.info("Hybrid partitions are in {} MiB of memory, and in Faro files.", hybridMemory.bytes() >> 20);
     }

@@ -15,8 +15,9 @@ import org.apache.flink.runtime.io.network.partition.consumer.InputChannel;
 
 /**
  * A consumer's view of some subpartitions. Tasks of the read executor prepare a few messages in advance, one task at a
- * time, so neither the network's thread nor the consumer's thread opens files or verifies checksums. Buffers for the
- * network are joined to messages of up to the size of a network buffer.
+ * time, so neither the network's thread nor the consumer's thread opens files. If few bytes are left, which are in
+ * memory, the thread that wants them prepares them: waking another one takes longer. Buffers for the network are joined
+ * to messages of up to the size of a network buffer.
  *
  * <p>If reading fails, the view is released with the reason. The network's thread finds the reason there and sends it
  * on. A channel in the same task manager would treat a released view as a cancelled task and lose the reason, so there
@@ -51,6 +52,12 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     private boolean closed;
     private Throwable failureCause;
 
+    /**
+     * A thread of the channel that is filling the queue for itself. The listener is not notified of what it finds,
+     * because the channel may hold locks, and looks when the call ends.
+     */
+    private Thread own;
+
     /** Used by the task that fills the queue, and by the thread that closes the view when no task does. */
     private BufferReading reading;
 
@@ -63,14 +70,44 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
         this.messageSize = local || !Message.canHoldSeveral() ? 0 : output.bufferSize();
     }
 
-    /** Starts a task that fills the queue, or makes the current one look again. */
-    void fillLater() {
+    /** Begins to read. The caller hands the view to a channel, which then asks for buffers. */
+    void start() {
+        if (!fillDirectly()) {
+            fillLater();
+        }
+    }
+
+    /** Fills the queue in this thread, if the output permits that. Returns whether it was done, or nothing is left. */
+    private boolean fillDirectly() {
+        if (!output.isDirect() || !begin()) {
+            return false;
+        }
+        synchronized (lock) {
+            own = Thread.currentThread();
+        }
+        fill();
+        synchronized (lock) {
+            own = null;
+        }
+        return true;
+    }
+
+    /** Whether the caller is to fill the queue now; otherwise a task that does so looks again. */
+    private boolean begin() {
         synchronized (lock) {
             lookAgain = true;
             if (filling || released || ended) {
-                return;
+                return false;
             }
             filling = true;
+            return true;
+        }
+    }
+
+    /** Starts a task that fills the queue, or makes the current one look again. */
+    void fillLater() {
+        if (!begin()) {
+            return;
         }
         try {
             output.executor().execute(this::fill);
@@ -116,7 +153,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     private boolean wantsMore() {
         synchronized (lock) {
             lookAgain = false;
-            boolean room = ready.isEmpty() || ready.size() < MAX_READY && output.reads().memory().hasRoom();
+            boolean room = ready.isEmpty() || ready.size() < MAX_READY && output.memory().hasRoom();
             return !released && !ended && room;
         }
     }
@@ -156,6 +193,17 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
             unannounced &= !tell;
         }
         if (tell) {
+            tell();
+        }
+    }
+
+    /** Notifies the listener, unless this is a thread of the channel that looks anyway. */
+    private void tell() {
+        boolean looks;
+        synchronized (lock) {
+            looks = own == Thread.currentThread();
+        }
+        if (!looks) {
             notifyDataAvailable();
         }
     }
@@ -168,7 +216,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
             unannounced = false;
         }
         if (tell) {
-            notifyDataAvailable();
+            tell();
         }
     }
 
@@ -176,6 +224,11 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     public BufferAndBacklog getNextBuffer() throws IOException {
         BufferAndBacklog next;
         boolean fewLeft;
+        synchronized (lock) {
+            fewLeft = ready.size() <= FEW && !ended && !released;
+        }
+        // Before this call knows what follows the buffer that it returns.
+        boolean filled = fewLeft && fillDirectly();
         synchronized (lock) {
             Message message = ready.poll();
             if (message == null) {
@@ -192,7 +245,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
             Buffer.DataType nextType = following == null ? Buffer.DataType.NONE : following.type();
             next = new BufferAndBacklog(message.toBuffer(), readyData, nextType, sequenceNumber);
             sequenceNumber += message.size();
-            fewLeft = ready.size() <= FEW;
+            fewLeft = ready.isEmpty() || ready.size() <= FEW && !filled;
         }
         if (fewLeft) {
             fillLater();
@@ -208,7 +261,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     /** Ends the reading with the failure that the consumer gets. */
     void fail(Throwable cause) {
         if (release(cause)) {
-            notifyDataAvailable();
+            tell();
         }
     }
 

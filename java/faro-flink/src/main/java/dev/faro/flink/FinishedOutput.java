@@ -24,12 +24,12 @@ final class FinishedOutput implements Readable {
     private final int bufferSize;
     private final PartitionFiles files;
     private final OutputReads reads;
-    // Guarded by this.
+    // Guarded by this; any thread may look whether all bytes are in memory, or the partition was released.
     private final Set<FaroSubpartitionView> views = new HashSet<>();
     private Reader reader;
     /** Whether the reader has all bytes in memory. */
-    private boolean inMemory;
-    private boolean released;
+    private volatile boolean inMemory;
+    private volatile boolean released;
 
     FinishedOutput(ResultPartitionID id, String owner, PartitionFiles files, int bufferSize, OutputReads reads) {
         this.id = id;
@@ -45,17 +45,26 @@ final class FinishedOutput implements Readable {
             reader = opened;
             inMemory = files.isInMemory();
         }
-        reads.open().add(this);
+        reads.openOutputs().add(this);
     }
 
-    @Override
-    public OutputReads reads() {
+    OutputReads reads() {
         return reads;
     }
 
     @Override
-    public synchronized Executor executor() {
-        return inMemory ? Runnable::run : reads.executor();
+    public ReadMemory memory() {
+        return reads.memory();
+    }
+
+    @Override
+    public Executor executor() {
+        return reads.executor();
+    }
+
+    @Override
+    public boolean isDirect() {
+        return inMemory;
     }
 
     @Override
@@ -87,7 +96,7 @@ final class FinishedOutput implements Readable {
             throw failures.released();
         }
         if (reader == null) {
-            reader = files.open();
+            reader = files.open(reads.readerOptions());
         }
         return inMemory ? reads.openInMemory(reader, from, to, local) : reads.open(reader, from, to, local);
     }
@@ -103,7 +112,7 @@ final class FinishedOutput implements Readable {
             idle = views.isEmpty() && reader != null;
         }
         if (idle) {
-            reads.open().add(this);
+            reads.openOutputs().add(this);
         }
     }
 
@@ -115,8 +124,13 @@ final class FinishedOutput implements Readable {
             reading = List.copyOf(views);
             deleteIfUnread();
         }
-        reads.open().remove(this);
+        reads.openOutputs().remove(this);
         reading.forEach(view -> view.fail(failures.released()));
+    }
+
+    /** Whether the partition was released. */
+    boolean isReleased() {
+        return released;
     }
 
     /** Closes the files, unless they are being read. */
@@ -135,11 +149,7 @@ final class FinishedOutput implements Readable {
     private void deleteIfUnread() {
         if (views.isEmpty()) {
             closeIfUnread();
-            try {
-                files.delete();
-            } catch (IOException e) {
-                LOG.warn("Cannot delete {}", files.name(), e);
-            }
+            files.deleteQuietly();
         }
     }
 }

@@ -12,6 +12,7 @@ import java.util.List;
 final class OpenOutputs implements Closeable {
     private final int most;
     private final LinkedHashSet<FinishedOutput> outputs = new LinkedHashSet<>();
+    private boolean closed;
 
     /**
      * Keeps outputs open.
@@ -27,11 +28,15 @@ final class OpenOutputs implements Closeable {
         FinishedOutput oldest = null;
         synchronized (outputs) {
             outputs.remove(output);
-            outputs.add(output);
-            if (outputs.size() > most) {
-                Iterator<FinishedOutput> all = outputs.iterator();
-                oldest = all.next();
-                all.remove();
+            if (closed) {
+                oldest = output;
+            } else if (!output.isReleased()) {
+                outputs.add(output);
+                if (outputs.size() > most) {
+                    Iterator<FinishedOutput> all = outputs.iterator();
+                    oldest = all.next();
+                    all.remove();
+                }
             }
         }
         if (oldest != null) {
@@ -39,11 +44,12 @@ final class OpenOutputs implements Closeable {
         }
     }
 
-    /** Closes all that are not being read. */
+    /** Closes all that are not being read, and the others when they are not read any more. */
     @Override
     public void close() {
         List<FinishedOutput> all;
         synchronized (outputs) {
+            closed = true;
             all = List.copyOf(outputs);
             outputs.clear();
         }

@@ -1,6 +1,8 @@
 package dev.faro.flink;
 
+import dev.faro.index.RegionCache;
 import dev.faro.reader.PartitionReader;
+import dev.faro.reader.ReaderOptions;
 import dev.faro.scheduler.Scheduler;
 import java.io.Closeable;
 import java.io.IOException;
@@ -8,7 +10,13 @@ import java.util.concurrent.Executor;
 
 /** Reads all outputs of a task manager, with Flink's threads for reads, one memory, and one scheduler. */
 final class OutputReads implements Closeable {
+    /** The number of bytes of an output, as stored, that may be read in the thread of a channel. */
+    static final int DIRECT_BYTES = 64 << 10;
+    /** The memory for the messages of regions of all outputs that are open. */
+    private static final long REGION_BYTES = 64 << 20;
+
     private final Executor executor;
+    private final ReaderOptions readerOptions;
     private final ReadMemory memory;
     private final boolean consumersDecompress;
     private final Decoders decoders;
@@ -30,12 +38,9 @@ final class OutputReads implements Closeable {
         this.decoders = decoders;
         this.consumersDecompress = consumersDecompress;
         this.open = open;
-        this.scheduler = scheduler(memory, executor);
-    }
-
-    private static Scheduler scheduler(ReadMemory memory, Executor executor) {
         try {
-            return new Scheduler(memory.scheduling(), executor);
+            this.readerOptions = ReaderOptions.DEFAULT.withRegionCache(new RegionCache(REGION_BYTES));
+            this.scheduler = new Scheduler(memory.scheduling(), executor);
         } catch (IOException e) {
             throw new IllegalArgumentException("the sizes for reading are out of range", e);
         }
@@ -49,8 +54,13 @@ final class OutputReads implements Closeable {
         return memory;
     }
 
+    /** How outputs are opened: they share one memory for the messages of regions. */
+    ReaderOptions readerOptions() {
+        return readerOptions;
+    }
+
     /** The outputs that stay open while no view reads them. */
-    OpenOutputs open() {
+    OpenOutputs openOutputs() {
         return open;
     }
 
@@ -87,7 +97,10 @@ final class OutputReads implements Closeable {
     /** Ends all reads with an error. */
     @Override
     public void close() {
-        scheduler.close();
-        open.close();
+        try {
+            scheduler.close();
+        } finally {
+            open.close();
+        }
     }
 }

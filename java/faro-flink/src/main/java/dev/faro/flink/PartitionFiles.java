@@ -17,15 +17,19 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The files of a partition. They are in a folder to which only this task manager writes, under names that are never
  * used again. So a file has its name from the beginning, and there are no locks; until it has its end, readers refuse
  * it. The bytes of a small file also stay in memory, for its readers.
+ *
+ * <p>This is less than a {@link Destination} promises: a file can be seen before it is published, and an existing one
+ * is never replaced.
  */
 final class PartitionFiles implements Destination {
-    /** The maximum size of a file whose bytes stay in memory, in bytes. */
-    private static final int KEPT_BYTES = 64 << 10;
+    private static final Logger LOG = LoggerFactory.getLogger(PartitionFiles.class);
 
     private final Disk disk;
     private final Path name;
@@ -63,17 +67,16 @@ final class PartitionFiles implements Destination {
     }
 
     /** Opens the finished output. */
-    Reader open() throws IOException {
+    Reader open(ReaderOptions options) throws IOException {
         List<Path> files = paths();
         return switch (files.size()) {
-            case 1 -> Reader.openSingle(files.get(0), ReaderOptions.DEFAULT);
-            case 2 -> Reader.openPair(files.get(0), files.get(1), ReaderOptions.DEFAULT);
+            case 1 -> Reader.openSingle(files.get(0), options);
+            case 2 -> Reader.openPair(files.get(0), files.get(1), options);
             default -> throw new IllegalStateException("expected a finished output, found none");
         };
     }
 
-    /** Deletes the files, as far as that is possible. */
-    void delete() throws IOException {
+    private void delete() throws IOException {
         IOException failure = null;
         for (Path path : paths()) {
             try {
@@ -84,6 +87,15 @@ final class PartitionFiles implements Destination {
         }
         if (failure != null) {
             throw failure;
+        }
+    }
+
+    /** Deletes the files, and logs what cannot be deleted. */
+    void deleteQuietly() {
+        try {
+            delete();
+        } catch (IOException e) {
+            LOG.warn("Cannot delete {}", name, e);
         }
     }
 
@@ -142,7 +154,7 @@ final class PartitionFiles implements Destination {
         public void append(ByteBuffer bytes) throws IOException {
             if (whole != null) {
                 int size = whole.capacity() + bytes.remaining();
-                whole = size > KEPT_BYTES ? null
+                whole = size > OutputReads.DIRECT_BYTES ? null
                         : ByteBuffer.allocate(size).put(whole).put(bytes.duplicate()).flip();
             }
             try {
@@ -168,8 +180,11 @@ final class PartitionFiles implements Destination {
 
         @Override
         public void remove() throws IOException {
-            channel.close();
-            delete(path);
+            try {
+                channel.close();
+            } finally {
+                delete(path);
+            }
         }
 
         @Override

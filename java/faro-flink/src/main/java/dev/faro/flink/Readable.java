@@ -6,10 +6,13 @@ import java.util.concurrent.Executor;
 /** What a view reads: a finished output, or one that is being written. */
 interface Readable {
     /** The memory of all reads. */
-    OutputReads reads();
+    ReadMemory memory();
 
-    /** Runs reads of this output. It may be a direct one if the bytes are in memory. */
+    /** Runs reads of this output. */
     Executor executor();
+
+    /** Whether few bytes are left to read, which are in memory: then a channel's thread may read them itself. */
+    boolean isDirect();
 
     /** The size of a network buffer in bytes. */
     int bufferSize();

@@ -187,7 +187,7 @@ public final class HybridEvaluation {
     }
 
     private String makespan() throws Exception {
-        StringBuilder table = new StringBuilder(head("exchanges", "from the first producer to the result"));
+        StringBuilder table = new StringBuilder(head("exchanges", "from submission to the result"));
         List<String[]> arms = new ArrayList<>();
         arms.add(new String[] {"blocking, Flink", BLOCKING, ""});
         arms.add(new String[] {"blocking, Faro", BLOCKING, "faro"});

@@ -8,6 +8,7 @@ import dev.faro.check.Check;
 import dev.faro.check.CheckLevel;
 import dev.faro.codec.Codec;
 import dev.faro.reader.Reader;
+import dev.faro.reader.ReaderOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -188,10 +190,11 @@ class JobsTest {
     }
 
     /** The files that a consumer finds are complete Faro outputs that state their origin. */
-    @Test
-    void filesStateTheirOrigin() throws Exception {
+    @ParameterizedTest
+    @EnumSource(FaroOptions.Origin.class)
+    void filesStateTheirOrigin(FaroOptions.Origin origin) throws Exception {
         Map<String, Map<String, String>> found = new ConcurrentHashMap<>();
-        try (Cluster faro = Cluster.faro(folder, SLOTS, Map.of())) {
+        try (Cluster faro = Cluster.faro(folder, SLOTS, Map.of("faro.properties", origin.name()))) {
             WatchedFactory.beforeReading = partitions -> partitions.stream()
                     .filter(partition -> partition.isFinished() && !partition.isReleased())
                     .forEach(partition -> found.computeIfAbsent(partition.getPartitionId().toString(),
@@ -200,6 +203,11 @@ class JobsTest {
             assertEquals(PARALLELISM, found.size());
             String job = outcome.graph().getJobID().toString();
             for (Map<String, String> properties : found.values()) {
+                if (origin != FaroOptions.Origin.ALL) {
+                    assertEquals(origin == FaroOptions.Origin.NONE ? Set.of()
+                            : Set.of("flink.job.id", "flink.partition.id"), properties.keySet());
+                    continue;
+                }
                 assertEquals(job, properties.get("flink.job.id"));
                 assertTrue(outcome.graph().getAllVertices().keySet().stream()
                         .anyMatch(vertex -> vertex.toString().equals(properties.get("flink.vertex.id"))));
@@ -209,7 +217,7 @@ class JobsTest {
     }
 
     private static Map<String, String> checked(PartitionFiles files) {
-        try (Reader reader = files.open()) {
+        try (Reader reader = files.open(ReaderOptions.DEFAULT)) {
             Check.check(reader, CheckLevel.DECODE);
             assertEquals(PARALLELISM, reader.header().partitionCount());
             return reader.footer().properties();

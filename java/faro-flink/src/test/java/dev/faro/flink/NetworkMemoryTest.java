@@ -38,13 +38,13 @@ class NetworkMemoryTest {
     }
 
     private Writer create(BufferPool pool) throws Exception {
-        OutputSettings settings = new OutputSettings(new Disk(folder, System::nanoTime), folder.resolve("o"),
+        OutputSettings settings = new OutputSettings(new Disk(folder, Runnable::run, System::nanoTime), folder.resolve("o"),
                 Codec.NONE, SEGMENT, 64 << 20, 0, 0, Map.of());
         return settings.create(files(), SUBPARTITIONS, (long) pool.getNumBuffers() * SEGMENT, new NetworkMemory(pool));
     }
 
     private PartitionFiles files() {
-        return new PartitionFiles(new Disk(folder, System::nanoTime), folder.resolve("o"));
+        return new PartitionFiles(new Disk(folder, Runnable::run, System::nanoTime), folder.resolve("o"));
     }
 
     private void write(Writer writer, int bytes, int longest) throws Exception {

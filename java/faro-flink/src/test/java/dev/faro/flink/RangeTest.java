@@ -47,7 +47,7 @@ class RangeTest {
 
     private void write(long sortBuffer, int records) throws IOException {
         burst = records;
-        OutputSettings settings = new OutputSettings(new Disk(folder, System::nanoTime), folder.resolve("output"),
+        OutputSettings settings = new OutputSettings(new Disk(folder, Runnable::run, System::nanoTime), folder.resolve("output"),
                 Codec.LZ4, BUFFER, sortBuffer, 0, 0, Map.of());
         partition = new FaroResultPartition("test", 0, new ResultPartitionID(), ResultPartitionType.BLOCKING,
                 SUBPARTITIONS, SUBPARTITIONS, new ResultPartitionManager(), () -> network.createBufferPool(1, 1024),

@@ -10,6 +10,7 @@ import dev.faro.internal.block.BlockHeader;
 import dev.faro.internal.block.BlockSeal;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Reader;
+import dev.faro.reader.ReaderOptions;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -78,7 +79,7 @@ class ReadingTest {
     /** Writes a partition and finishes it; the first {@code texts} of its records shrink. */
     private FaroResultPartition write(Codec codec, int subpartitions, int records, int texts, OutputReads reads)
             throws IOException {
-        OutputSettings settings = new OutputSettings(new Disk(folder, System::nanoTime),
+        OutputSettings settings = new OutputSettings(new Disk(folder, Runnable::run, System::nanoTime),
                 folder.resolve("output" + partitions.size()), codec, BUFFER, 1 << 20, 0, 0, Map.of());
         FaroResultPartition partition = new FaroResultPartition("test", 0, new ResultPartitionID(),
                 ResultPartitionType.BLOCKING, subpartitions, subpartitions, new ResultPartitionManager(),
@@ -178,7 +179,7 @@ class ReadingTest {
     void anOutputThatIsReleasedBeforeItIsOpenedIsNotFound() {
         OutputReads reads = reads(new ReadMemory(1 << 20), true);
         FinishedOutput output = new FinishedOutput(
-                new ResultPartitionID(), "a task", new PartitionFiles(new Disk(folder, System::nanoTime), folder.resolve("none")), 100, reads);
+                new ResultPartitionID(), "a task", new PartitionFiles(new Disk(folder, Runnable::run, System::nanoTime), folder.resolve("none")), 100, reads);
         output.release();
         IOException failure = assertThrows(IOException.class, () -> output.open(0, 1, false));
         assertInstanceOf(PartitionNotFoundException.class, failure.getCause());
@@ -218,7 +219,7 @@ class ReadingTest {
         List<BufferPool> others = new ArrayList<>();
         for (int pools = 0; pools < 3; pools++) {
             FaroResultPartition partition = write(Codec.NONE, 2, 400, false, reads);
-            try (Reader reader = partition.files().open()) {
+            try (Reader reader = partition.files().open(ReaderOptions.DEFAULT)) {
                 regions.add(reader.regionCount());
             }
             for (int i = 0; i <= pools; i++) {
@@ -296,7 +297,7 @@ class ReadingTest {
 
     /** Inverts a block's payload, and makes its checksum fit. */
     private static void spoilFirstBlock(PartitionFiles files) throws IOException {
-        try (Reader reader = files.open();
+        try (Reader reader = files.open(ReaderOptions.DEFAULT);
                 BlockCursor block = reader.partition(0);
                 FileChannel file = FileChannel.open(files.paths().get(0), StandardOpenOption.WRITE)) {
             assertTrue(block.next());

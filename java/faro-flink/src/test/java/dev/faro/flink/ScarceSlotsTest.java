@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Queries that need more slots at once than there are. With pipelined exchanges they hold what they got and wait for
- * the rest, until Flink gives them up. With hybrid exchanges they run with the slots that there are, and without files.
+ * Queries that need more slots at once than there are. With pipelined exchanges each waits for slots that never come,
+ * until Flink gives it up. With hybrid exchanges all run with the slots that there are, and without files.
  */
 @Timeout(120)
 class ScarceSlotsTest {
@@ -61,7 +61,7 @@ class ScarceSlotsTest {
     }
 
     @Test
-    void pipelinedQueriesWaitForEver() throws Exception {
+    void pipelinedQueriesGetNoSlots() throws Exception {
         Map<String, String> options = Map.of("execution.batch-shuffle-mode", "ALL_EXCHANGES_PIPELINED",
                 "jobmanager.scheduler", "Default", "slot.request.timeout", "2000", "restart-strategy.type", "none");
         try (Cluster cluster = Cluster.faro(folder, SLOTS, options)) {

@@ -79,7 +79,7 @@ final class TinyOutputs implements AutoCloseable {
 
     TinyOutputs(Path folder, int subpartitions) {
         this.folder = folder;
-        this.disk = new Disk(folder, System::nanoTime);
+        this.disk = new Disk(folder, Runnable::run, System::nanoTime);
         this.subpartitions = subpartitions;
         this.hybrid = new HybridMemory(MEMORY);
     }
