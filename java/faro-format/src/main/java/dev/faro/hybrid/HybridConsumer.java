@@ -53,6 +53,16 @@ public final class HybridConsumer implements Closeable {
         if (closed) {
             throw FaroException.invalidArgument("an open consumer", "one that was closed");
         }
+        try {
+            return moves();
+        } catch (FaroException missed) {
+            // The bytes may be gone because the store has failed, or was closed, meanwhile.
+            image.checkUsable();
+            throw missed;
+        }
+    }
+
+    private boolean moves() throws FaroException {
         while (!finished) {
             image.checkUsable();
             if (watch != null && takes()) {

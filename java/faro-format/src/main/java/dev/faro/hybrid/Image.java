@@ -128,6 +128,10 @@ final class Image {
         memory.takes(region.bytes());
         open = null;
         regionsEnd = others.size();
+        if (!isUsable()) {
+            // It failed while the producer was in a call, after what had been in memory was dropped.
+            drop(region);
+        }
     }
 
     /** The header of the data file. */
@@ -200,12 +204,13 @@ final class Image {
      * Waits for the next change.
      *
      * @param seen the changes that the consumer knows
-     * @return false if there was another one already
+     * @return false if there was another one already, or the store has failed or was closed
      */
     boolean await(long seen, Runnable available) {
         lock.lock();
         try {
-            if (changes != seen) {
+            // The consumer may have counted a failure or an end as seen.
+            if (changes != seen || !isUsable()) {
                 return false;
             }
             if (available != null) {
@@ -265,6 +270,10 @@ final class Image {
         }
     }
 
+    private boolean isUsable() {
+        return failure == null && !ended;
+    }
+
     boolean hasFailed() {
         return failure != null;
     }
@@ -278,7 +287,7 @@ final class Image {
     void fail(FaroException cause) {
         lock.lock();
         try {
-            if (failure == null && !ended) {
+            if (isUsable()) {
                 failure = cause;
                 dropAll();
             }
@@ -382,9 +391,14 @@ final class Image {
         }
     }
 
+    /** Whether there is a region to write. With the lock. */
+    boolean hasToWrite() {
+        return selective ? !leaving.isEmpty() : next < wanted;
+    }
+
     /** The next region to write, which begins; null if there is none. With the lock. */
     ImageRegion take() {
-        if (failure != null || ended) {
+        if (!isUsable()) {
             return null;
         }
         if (selective) {

@@ -24,6 +24,16 @@ final class Progress {
         return region;
     }
 
+    /** The sequence from which blocks of a region are still wanted; the largest number if none are. */
+    long wanted(int number, boolean isShared) {
+        // One look at the region: it may grow meanwhile.
+        int read = region;
+        if (read < number) {
+            return 0;
+        }
+        return read > number ? Long.MAX_VALUE : isShared ? shared : own;
+    }
+
     long own() {
         return own;
     }

@@ -125,10 +125,7 @@ final class SelectiveFiles implements SpillFiles {
 
     /** The sequence from which a partition still needs blocks of a region. */
     private static long wanted(Progress progress, int region, boolean shared) {
-        if (progress == null || progress.region() < region) {
-            return 0;
-        }
-        return progress.region() > region ? Long.MAX_VALUE : shared ? progress.shared() : progress.own();
+        return progress == null ? 0 : progress.wanted(region, shared);
     }
 
     private void add(List<Rest> rests, Image image, int slot, int shared, long start, long end, long from)

@@ -49,7 +49,8 @@ final class Spiller implements Resident {
     public void spill() {
         memory.lock.lock();
         try {
-            if (work != Work.NONE) {
+            // What had been written before has left already.
+            if (work != Work.NONE || !image.hasToWrite()) {
                 return;
             }
             work = Work.QUEUED;
