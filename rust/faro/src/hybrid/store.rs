@@ -431,11 +431,13 @@ impl NewFile for ImageNewFile {
                 SpillFiles::Selective(_) => Ok(()),
             }
         });
-        spiller.resume();
-        written.map_err(|error| {
+        // Before spills begin again: they would go on after the region that was not written.
+        let ended = written.map_err(|error| {
             self.image.fail(error.clone());
             io::Error::other(error)
-        })
+        });
+        spiller.resume();
+        ended
     }
 
     /// The store removes its files.
