@@ -86,10 +86,12 @@ public final class HybridConsumer implements Closeable {
         if (watch == null) {
             watch = reader.watch(partition, start.region());
         }
+        // Before looking: another consumer may poll meanwhile, and what comes then was not read.
+        int known = reader.regionCount();
         if (takes()) {
             return true;
         }
-        region = reader.regionCount();
+        region = Math.max(region, known);
         image.moveTo(progress, region);
         finished = ended;
         return false;

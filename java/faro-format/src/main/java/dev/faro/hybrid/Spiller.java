@@ -61,11 +61,28 @@ final class Spiller implements Resident {
         try {
             executor.execute(this::run);
         } catch (RuntimeException | Error e) {
-            fail(e);
-            done();
-            tell();
-            throw e;
+            refused(e);
+            if (e instanceof Error) {
+                throw e;
+            }
         }
+    }
+
+    /** The store fails, unless its work was taken back. The caller may be the producer of another store. */
+    private void refused(Throwable e) {
+        memory.lock.lock();
+        try {
+            if (work != Work.QUEUED) {
+                return;
+            }
+            // It cannot be taken back any more: it is ended here.
+            work = Work.RUNNING;
+        } finally {
+            memory.lock.unlock();
+        }
+        fail(e);
+        done();
+        tell();
     }
 
     private void run() {

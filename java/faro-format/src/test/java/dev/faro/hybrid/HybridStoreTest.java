@@ -409,6 +409,68 @@ class HybridStoreTest {
         assertFalse(image.await(image.changes(), () -> {}));
     }
 
+    /** Consumers share what looks for regions: one that polls does not make another one miss a region. */
+    @ParameterizedTest
+    @EnumSource(HybridMode.class)
+    void consumersThatLookAtTheSameTimeMissNothing(HybridMode mode) throws Exception {
+        int consumers = 4;
+        int regions = 2 * INTERLEAVINGS;
+        HybridMemory memory = new HybridMemory(64 << 20);
+        ExecutorService threads = Executors.newFixedThreadPool(consumers);
+        try (HybridStore store = HybridStore.create(
+                folder.resolve("s"), new WriterOptions(consumers), new HybridOptions(memory, mode))) {
+            List<Future<Integer>> found = new ArrayList<>();
+            for (int i = 0; i < consumers; i++) {
+                HybridConsumer consumer = store.open(i, null);
+                found.add(threads.submit(() -> {
+                    int count = 0;
+                    while (!consumer.isFinished()) {
+                        while (consumer.next()) {
+                            assertEquals(count++, consumer.block().sequence());
+                        }
+                    }
+                    return count;
+                }));
+            }
+            for (int region = 0; region < regions; region++) {
+                for (int i = 0; i < consumers; i++) {
+                    store.write(i, ByteBuffer.wrap(new byte[10]));
+                }
+                store.flush();
+            }
+            store.finish();
+            for (Future<Integer> each : found) {
+                assertEquals(regions, each.get(20, TimeUnit.SECONDS));
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** An executor that refuses work makes the store fail that wanted it, and not the one whose producer asked. */
+    @Test
+    void refusedWorkIsAFailureOfItsStoreOnly() throws Exception {
+        HybridMemory memory = new HybridMemory(4000);
+        HybridOptions refusing = new HybridOptions(memory, HybridMode.SELECTIVE).executor(work -> {
+            throw new RejectedExecutionException("no work");
+        });
+        ByteBuffer record = ByteBuffer.wrap(new byte[2000]);
+        try (HybridStore one = HybridStore.create(folder.resolve("one"), new WriterOptions(2), refusing);
+                HybridStore other = HybridStore.create(folder.resolve("other"), new WriterOptions(2),
+                        new HybridOptions(memory, HybridMode.SELECTIVE))) {
+            one.write(0, record);
+            one.flush();
+            HybridConsumer reads = other.open(0, null);
+            other.write(0, record);
+            other.flush();
+            assertTrue(reads.next());
+            FaroException failure = assertThrows(FaroException.class, one::flush);
+            assertEquals(ErrorCode.IO, failure.code());
+            assertTrue(failure.getMessage().contains("no work"), failure.getMessage());
+        }
+        assertEquals(0, memory.used());
+    }
+
     /** A consumer that looks while its store fails either learns of it, or is woken, and the memory is free. */
     @ParameterizedTest
     @EnumSource(HybridMode.class)
