@@ -6,6 +6,7 @@ mod script;
 
 use common::{Place, check, options};
 use faro::block::DATA;
+use faro::hybrid::{HybridMemory, HybridMode, HybridOptions, HybridStore};
 use faro::storage::MemoryDestination;
 use faro::{
     Codec, Error, ErrorCode, Executor, Follower, Layout, Listener, ReaderOptions, StoredBlock, Writer, WriterOptions,
@@ -568,5 +569,28 @@ mod arrow_writer {
             log.news()[..],
             [News::Region(0, _), News::Fault(ErrorCode::Io)]
         ));
+    }
+}
+
+/// A store tells the regions of its image, and those that a selective store writes are the same again.
+#[test]
+fn a_hybrid_store_tells_each_region_once() {
+    for mode in [HybridMode::Full, HybridMode::Selective] {
+        let place = Place::new();
+        let log = Log::new();
+        let hybrid = HybridOptions::new(HybridMemory::new(1), mode);
+        let mut store =
+            HybridStore::create(place.name(), options(Layout::Paired, 2).listener(log.clone()), hybrid).unwrap();
+        for region in 0..3 {
+            store.write(0, &[0; 1000]).unwrap();
+            store.flush().unwrap();
+            assert_eq!(log.regions(), (0..=region).collect::<Vec<_>>());
+        }
+        store.finish().unwrap();
+        assert!(
+            matches!(log.news()[..], [_, _, _, News::Finished(3, _)]),
+            "{:?}",
+            log.news()
+        );
     }
 }

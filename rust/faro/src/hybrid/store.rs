@@ -93,6 +93,8 @@ impl HybridStore {
             HybridMode::Selective => {
                 let mut kept = own.clone().follow(true).statistics(false).layout(Layout::Paired);
                 (kept.selective, kept.double_buffer, kept.executor) = (true, false, None);
+                // The listener gets the image's regions.
+                kept.listener = None;
                 SpillFiles::Selective(Box::new(SelectiveFiles::new(stem, kept)))
             }
         };
