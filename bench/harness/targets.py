@@ -354,7 +354,9 @@ def targets() -> Iterator[Target]:
         _jobs("flink-hybrid", FLINK_SELECTIVE, 1.0, mine=FARO_SELECTIVE),
     )  # fmt: skip
     yield Target(
-        "flink-tiny", "A tiny partition of Flink: 120 µs, 600 bytes beside the data; hybrid 40 µs; read by 100 in 1 ms", _tiny_partitions
+        "flink-tiny",
+        "A tiny partition of Flink: 120 µs, 600 bytes beside data; hybrid 40 µs; 100 read in 1 ms",
+        _tiny_partitions,
     )
     yield Target(
         "hybrid-full", "Java's full hybrid stores, with a thread that spills: 0.95 of its writer",
