@@ -104,6 +104,7 @@ def options_rows() -> Iterator[Row]:
         "durability": among("none", "commit"),
         "max_plain_size": integer(1, 2**32 - 1),
         "schema": lambda value: value is None,
+        "listener": nothing,
     }
     for field in fields(WriterOptions):
         name = field.name
@@ -489,9 +490,9 @@ MADE_BY_THE_LIBRARY = {
     *("Block", "CheckLevel", "CheckReport", "CleanReport", "Codec", "DictionaryEntry", "Encoded", "ErrorCode"),
     *("ErrorFamily", "FaroError", "FaroIOError", "FileHeader", "FileKind", "Framing", "KeptFile", "PartitionReader"),
     *("RecoverReport", "RepairReport", "Statistics", "StoredFile", "Streams", "Summary", "VERSION_MAJOR"),
-    *("Destination", "NewFile", "ReaderFigures", "VERSION_MINOR", "WriterFigures"),
+    *("Destination", "NewFile", "ReaderFigures", "VERSION_MINOR", "WriterFigures", "Listener"),
 }
-"""What callers get, and do not make."""
+"""What callers get and do not make, and what they define and the library calls."""
 
 
 def _public() -> Iterator[Callable[..., Any]]:
