@@ -44,10 +44,15 @@ final class News {
         }
     }
 
+    /** Tells about each region, even if the listener throws something, which the caller gets after the last one. */
     private void tell() {
-        while (!regions.isEmpty()) {
-            Region region = regions.remove();
-            listener.regionWritten(region.output, region.number, region.bytes);
+        Region region = regions.poll();
+        if (region != null) {
+            try {
+                listener.regionWritten(region.output, region.number, region.bytes);
+            } finally {
+                tell();
+            }
         }
     }
 
@@ -65,8 +70,12 @@ final class News {
             }
         }
         if (listener != null) {
-            tellRegions();
-            listener.finished(output, summary.regions(), bytes);
+            try {
+                tell();
+            } finally {
+                // Also if the listener threw something before: no later call comes.
+                listener.finished(output, summary.regions(), bytes);
+            }
         }
     }
 

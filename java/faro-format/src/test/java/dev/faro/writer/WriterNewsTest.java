@@ -190,6 +190,7 @@ class WriterNewsTest {
             assertSame(log.thrown, assertThrows(IllegalStateException.class,
                     () -> writer.finishAndOpen(ReaderOptions.DEFAULT)));
         }
+        assertEquals("finished t.data with 2", log.lines.get(log.lines.size() - 1));
         assertEquals(2, Outputs.check(name, Layout.PAIRED).regions());
         assertEquals(0, Outputs.descriptors(folder));
     }
