@@ -186,7 +186,7 @@ test-spark: out/tpch-parquet-0.1/stamp $(if $(SPARK),,out/tpcds-0.1/stamp) ## Te
 .PHONY: hybrid-interleavings
 hybrid-interleavings: .venv/stamp ## Draw 10,000 interleavings of hybrid stores in each language; `make test` draws a sample
 	cd rust && FARO_INTERLEAVINGS=10000 $(CARGO) test --release --locked --package faro-format --test hybrid
-	$(MVN) test --projects :faro-format -Dtest=HybridStoreTest -Dfaro.interleavings=10000
+	$(MVN) test --projects :faro-format -Dtest="Hybrid*Test" -Dfaro.interleavings=10000
 	cd python && FARO_INTERLEAVINGS=10000 $(BIN)/python -m pytest -q tests/test_hybrid.py
 
 # A third of the queries, and no benchmark with push: the sample of the benchmarks runs without it.

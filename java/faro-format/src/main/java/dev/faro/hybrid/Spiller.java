@@ -70,30 +70,29 @@ final class Spiller implements Resident {
 
     /** The store fails, unless its work was taken back. The caller may be the producer of another store. */
     private void refused(Throwable e) {
-        memory.lock.lock();
-        try {
-            if (work != Work.QUEUED) {
-                return;
-            }
-            // It cannot be taken back any more: it is ended here.
-            work = Work.RUNNING;
-        } finally {
-            memory.lock.unlock();
+        if (!begins()) {
+            return;
         }
         fail(e);
         done();
         tell();
     }
 
-    private void run() {
+    /** Whether the work was not taken back; from now on it cannot be. */
+    private boolean begins() {
         memory.lock.lock();
         try {
-            if (work != Work.QUEUED) {
-                return;
-            }
-            work = Work.RUNNING;
+            boolean begins = work == Work.QUEUED;
+            work = begins ? Work.RUNNING : work;
+            return begins;
         } finally {
             memory.lock.unlock();
+        }
+    }
+
+    private void run() {
+        if (!begins()) {
+            return;
         }
         try {
             for (ImageRegion region = take(); region != null; region = take()) {
