@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.apache.flink.runtime.io.network.api.EndOfPartitionEvent;
 import org.apache.flink.runtime.io.network.buffer.BufferPool;
@@ -208,13 +207,8 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
     }
 
     @Override
-    public ReadMemory memory() {
-        return reads.memory();
-    }
-
-    @Override
-    public Executor executor() {
-        return reads.executor();
+    public OutputReads reads() {
+        return reads;
     }
 
     @Override

@@ -121,7 +121,7 @@ final class FaroResultPartition extends BatchPartition {
                 writer = null;
                 if (!isFinished()) {
                     // What closing could not remove, or an output that was finished and not handed over.
-                    files.deleteQuietly();
+                    files.delete();
                 }
             }
         }

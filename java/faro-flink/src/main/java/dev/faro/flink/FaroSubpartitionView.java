@@ -85,9 +85,12 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
         synchronized (lock) {
             own = Thread.currentThread();
         }
-        fill();
-        synchronized (lock) {
-            own = null;
+        try {
+            fill();
+        } finally {
+            synchronized (lock) {
+                own = null;
+            }
         }
         return true;
     }
@@ -110,7 +113,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
             return;
         }
         try {
-            output.executor().execute(this::fill);
+            output.reads().executor().execute(this::fill);
         } catch (RejectedExecutionException e) {
             synchronized (lock) {
                 filling = false;
@@ -153,7 +156,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     private boolean wantsMore() {
         synchronized (lock) {
             lookAgain = false;
-            boolean room = ready.isEmpty() || ready.size() < MAX_READY && output.memory().hasRoom();
+            boolean room = ready.isEmpty() || ready.size() < MAX_READY && output.reads().memory().hasRoom();
             return !released && !ended && room;
         }
     }

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Executor;
 import org.apache.flink.runtime.io.network.partition.PartitionNotFoundException;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
 import org.slf4j.Logger;
@@ -48,18 +47,9 @@ final class FinishedOutput implements Readable {
         reads.openOutputs().add(this);
     }
 
-    OutputReads reads() {
+    @Override
+    public OutputReads reads() {
         return reads;
-    }
-
-    @Override
-    public ReadMemory memory() {
-        return reads.memory();
-    }
-
-    @Override
-    public Executor executor() {
-        return reads.executor();
     }
 
     @Override
@@ -149,7 +139,7 @@ final class FinishedOutput implements Readable {
     private void deleteIfUnread() {
         if (views.isEmpty()) {
             closeIfUnread();
-            files.deleteQuietly();
+            files.delete();
         }
     }
 }

@@ -76,26 +76,14 @@ final class PartitionFiles implements Destination {
         };
     }
 
-    private void delete() throws IOException {
-        IOException failure = null;
+    /** Deletes the files, and logs those that cannot be deleted. */
+    void delete() {
         for (Path path : paths()) {
             try {
                 delete(path);
             } catch (IOException e) {
-                failure = e;
+                LOG.warn("Cannot delete {}", path, e);
             }
-        }
-        if (failure != null) {
-            throw failure;
-        }
-    }
-
-    /** Deletes the files, and logs what cannot be deleted. */
-    void deleteQuietly() {
-        try {
-            delete();
-        } catch (IOException e) {
-            LOG.warn("Cannot delete {}", name, e);
         }
     }
 

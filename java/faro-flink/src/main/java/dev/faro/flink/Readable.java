@@ -1,15 +1,11 @@
 package dev.faro.flink;
 
 import java.io.IOException;
-import java.util.concurrent.Executor;
 
 /** What a view reads: a finished output, or one that is being written. */
 interface Readable {
-    /** The memory of all reads. */
-    ReadMemory memory();
-
-    /** Runs reads of this output. */
-    Executor executor();
+    /** The threads and the memory of all reads. */
+    OutputReads reads();
 
     /** Whether few bytes are left to read, which are in memory: then a channel's thread may read them itself. */
     boolean isDirect();

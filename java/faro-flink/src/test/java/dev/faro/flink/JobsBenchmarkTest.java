@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -34,11 +35,7 @@ class JobsBenchmarkTest {
         try (Stream<Path> left = Files.list(folder)) {
             assertEquals(List.of(out), left.toList());
         }
-        Map<String, JsonNode> found = new HashMap<>();
-        for (String line : Files.readAllLines(out)) {
-            JsonNode node = new ObjectMapper().readTree(line);
-            found.put(node.get("subject").asText(), node);
-        }
+        Map<String, JsonNode> found = read(out);
         // A file for each producer, a data file and an index file, or a file for each producer and consumer.
         assertEquals(Map.of("faro", PARALLELISM, "flink-sort", 2 * PARALLELISM,
                 "flink-hash", PARALLELISM * PARALLELISM), files(found));
@@ -58,15 +55,43 @@ class JobsBenchmarkTest {
         } finally {
             benchmark.close();
         }
+        Map<String, JsonNode> found = read(out);
+        assertEquals(6, found.size());
+        // Memory is enough.
+        assertEquals(0, found.get("faro-selective").get("files").asInt());
+        assertEquals(2 * PARALLELISM, found.get("faro-full").get("files").asInt());
+    }
+
+    /** Each of two exchanges has a file for each of two producers, or none with memory enough; the results are equal. */
+    @Test
+    void queriesMakeTheFilesOfTheirExchanges() throws Exception {
+        Path out = folder.resolve("lines");
+        try (QueriesBenchmark benchmark = new QueriesBenchmark(Map.of("--out", out.toString(), "--dir",
+                folder.toString(), "job", "sums", "clients", "2", "--seconds", "0.1", "--repetitions", "1",
+                "--subjects", "faro,faro-selective"))) {
+            benchmark.run(List.of("-Xmx512m", "-XX:MaxDirectMemorySize=1g"));
+        }
+        Map<String, JsonNode> found = read(out);
+        assertEquals(4.0, found.get("faro").get("figures").get("files_each").asDouble());
+        assertEquals(0.0, found.get("faro-selective").get("figures").get("files_each").asDouble());
+    }
+
+    @Test
+    void tinyPartitionsHaveTheFilesOfTheirKinds() throws Exception {
+        Path out = folder.resolve("lines");
+        new TinyOutputsBenchmark(Map.of("--out", out.toString(), "--dir", folder.toString(), "partitions", "2",
+                "--quick", "yes", "--repetitions", "1")).run();
+        assertEquals(Map.of("faro", 1, "faro-selective", 0, "faro-full", 2, "flink-sort", 2, "plain-file", 1),
+                files(read(out)));
+    }
+
+    private static Map<String, JsonNode> read(Path out) throws IOException {
         Map<String, JsonNode> found = new HashMap<>();
         for (String line : Files.readAllLines(out)) {
             JsonNode node = new ObjectMapper().readTree(line);
             found.put(node.get("subject").asText(), node);
         }
-        assertEquals(6, found.size());
-        // Memory is enough.
-        assertEquals(0, found.get("faro-selective").get("files").asInt());
-        assertEquals(2 * PARALLELISM, found.get("faro-full").get("files").asInt());
+        return found;
     }
 
     private static Map<String, Integer> files(Map<String, JsonNode> found) {
