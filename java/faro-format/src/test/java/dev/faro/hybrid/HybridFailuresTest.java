@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A hybrid store that fails: whoever waits learns it, the memory is given back, and other stores go on (HYB-8). */
+/** A hybrid store that fails: a consumer that waits learns it, the memory is free, and other stores go on (HYB-8). */
 class HybridFailuresTest {
     /** How often threads meet in each mode. */
     private static final int MEETINGS = 4 * Integer.getInteger("faro.interleavings", 500);
