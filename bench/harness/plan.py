@@ -196,8 +196,9 @@ def spark_push(sizes: Sizes) -> Iterator[Step]:
             # Four million blocks take minutes in each run.
             continue
         cell = (("job", job), ("partitions", partitions), ("codec", "lz4"))
-        repetitions = 1 if partitions == 2_000 else sizes.alone
-        yield Step("spark-push", (Call("java", "spark-push", cell, repetitions, sizes.plain_mib),), 1)
+        many = partitions == 2_000
+        repetitions, timeout = (1, 3600.0) if many else (sizes.alone + 2, 900.0)
+        yield Step("spark-push", (Call("java", "spark-push", cell, repetitions, sizes.plain_mib, timeout=timeout),))
 
 
 REPETITIONS = {"tiny-outputs": 15}

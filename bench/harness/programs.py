@@ -56,6 +56,8 @@ class Call:
     """Whether all TPC-H tables are needed."""
     small_tables: bool = False
     """Whether all TPC-H tables are needed at a scale at which queries take no time."""
+    timeout: float = 900.0
+    """The most seconds that it may take."""
 
     def command(self, out: Path, folder: Path, lineitem: Path | None) -> list[str]:
         """The command line."""
@@ -97,7 +99,7 @@ class Call:
         return " ".join(filter(None, (self.language, self.part, cell, " ".join(self.more))))
 
 
-def run(call: Call, out: Path, folder: Path, lineitem: Path | None, prefix: list[str], timeout: float) -> None:
+def run(call: Call, out: Path, folder: Path, lineitem: Path | None, prefix: list[str]) -> None:
     """Run a program to its end. Its output goes to the harness's standard error.
 
     Args:
@@ -106,7 +108,6 @@ def run(call: Call, out: Path, folder: Path, lineitem: Path | None, prefix: list
         folder: where it makes files.
         lineitem: rows of TPC-H's table as text; the other tables are beside it if a call needs them.
         prefix: a command before the command, such as ``taskset``.
-        timeout: in seconds.
 
     Raises:
         ProgramError: it could not be started, failed, or took too long.
@@ -131,9 +132,9 @@ def run(call: Call, out: Path, folder: Path, lineitem: Path | None, prefix: list
         raise ProgramError(f"{call}: {fault}") from fault
     with process:
         try:
-            _, said = process.communicate(timeout=timeout)
+            _, said = process.communicate(timeout=call.timeout)
         except subprocess.TimeoutExpired as fault:
-            raise ProgramError(f"{call}: more than {timeout:.0f} s") from fault
+            raise ProgramError(f"{call}: more than {call.timeout:.0f} s") from fault
         finally:
             if process.poll() is None:
                 _end(process)

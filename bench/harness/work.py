@@ -19,8 +19,6 @@ from harness.lines import Line, LineError
 from harness.plan import Step
 from harness.programs import ProgramError, run
 
-TIMEOUT = 900.0
-
 
 @contextlib.contextmanager
 def work_folder(parent: Path) -> Iterator[Path]:
@@ -101,7 +99,7 @@ def measure(
                 out = folder / "lines"
                 out.unlink(missing_ok=True)
                 try:
-                    run(call, out, folder, table, prefix, TIMEOUT)
+                    run(call, out, folder, table, prefix)
                     new = lines.read(out) if out.exists() else []
                     if not new and not number and not turn:
                         failed.append(f"{call}: it reported nothing")

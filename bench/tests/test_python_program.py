@@ -22,7 +22,7 @@ SUBJECTS = {
 def test_lines_that_fit_the_schema(tmp_path: Path, part: str) -> None:
     out, folder = tmp_path / "lines", tmp_path / "work"
     folder.mkdir()
-    programs.run(Call("python", part, (("data", "text-table"), ("partitions", 64)), 1, 8), out, folder, None, [], 60)
+    programs.run(Call("python", part, (("data", "text-table"), ("partitions", 64)), 1, 8), out, folder, None, [])
     found = lines.read(out)
     assert {line.subject for line in found} == SUBJECTS[part]
     assert {(line.part, line.language, len(line.seconds)) for line in found} == {(part, "python", 1)}

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +68,10 @@ def test_a_program_that_is_not_there_or_takes_too_long(
     monkeypatch.setenv("FAKE", "hang")
     monkeypatch.setenv("FAKE_STARTED", str(tmp_path / "started"))
     with pytest.raises(programs.ProgramError, match="more than"):
-        programs.run(call, fakes / "lines", fakes, None, [], 0.5)
+        programs.run(replace(call, timeout=0.5), fakes / "lines", fakes, None, [])
     monkeypatch.setattr(programs, "RUST", tmp_path / "nothing")
     with pytest.raises(programs.ProgramError, match="No such file"):
-        programs.run(call, fakes / "lines", fakes, None, [], 5)
+        programs.run(call, fakes / "lines", fakes, None, [])
 
 
 def test_a_prefix_goes_before_the_program(fakes: Path) -> None:

@@ -28,8 +28,10 @@ public final class JobsBenchmark {
     private static final String USAGE = "spark-jobs|spark-push --out FILE --dir DIR --case job=NAME [--case partitions=N]"
             + " [--case codec=none|lz4|zstd] [--repetitions N] [--plain-mib N] [--tables DIR]";
     private static final int END_SECONDS = 10;
-    /** The number of runs before the measured ones, in which compilers take most of the time. */
+    /** The number of turns before the measured ones, in which compilers take most of the time. */
     private static final int UNMEASURED = 4;
+    /** If more turns than those are measured, each process runs at least for so long before. */
+    private static final double UNMEASURED_SECONDS = 30;
     private static final String PART = "part";
 
     private final Map<String, String> options;
@@ -39,6 +41,8 @@ public final class JobsBenchmark {
     private final ObjectMapper mapper = new ObjectMapper();
     private final Map<String, Process> processes = new LinkedHashMap<>();
     private final Map<String, BufferedReader> answers = new HashMap<>();
+    /** The results of the first run, which all runs have to give. */
+    private String expected;
 
     JobsBenchmark(Map<String, String> options) throws IOException {
         this.options = options;
@@ -112,29 +116,38 @@ public final class JobsBenchmark {
         return mapper.readValue(answer, MeasuredProcess.Taken.class);
     }
 
+    /** Runs the job once with each shuffle. */
+    private Map<String, MeasuredProcess.Taken> allTurns() throws IOException {
+        List<String> turns = new ArrayList<>(shuffles);
+        // In a fixed order, each shuffle would always run with the leftover work of the same other one.
+        Collections.shuffle(turns);
+        Map<String, MeasuredProcess.Taken> taken = new HashMap<>();
+        for (String shuffle : turns) {
+            MeasuredProcess.Taken one = turn(shuffle);
+            if (expected != null && !expected.equals(one.results())) {
+                throw new IOException(shuffle + " has other results than the shuffles before it");
+            }
+            expected = one.results();
+            taken.put(shuffle, one);
+        }
+        return taken;
+    }
+
     /** Measures; {@code memory} has options of the virtual machines. */
     void run(List<String> memory) throws IOException {
         for (String shuffle : shuffles) {
             start(shuffle, memory);
         }
         int repetitions = Integer.parseInt(options.getOrDefault("--repetitions", "6"));
+        int least = Math.min(UNMEASURED, repetitions);
+        double seconds = repetitions > UNMEASURED ? UNMEASURED_SECONDS * shuffles.size() : 0;
+        long begun = System.nanoTime();
+        for (int i = 0; i < least || (System.nanoTime() - begun) / 1e9 < seconds; i++) {
+            allTurns();
+        }
         Map<String, List<MeasuredProcess.Taken>> taken = new HashMap<>();
-        List<String> turns = new ArrayList<>(shuffles);
-        String expected = null;
-        int unmeasured = Math.min(UNMEASURED, repetitions);
-        for (int i = -unmeasured; i < repetitions; i++) {
-            // In a fixed order, each shuffle would always run with the leftover work of the same other one.
-            Collections.shuffle(turns);
-            for (String shuffle : turns) {
-                MeasuredProcess.Taken one = turn(shuffle);
-                if (expected != null && !expected.equals(one.results())) {
-                    throw new IOException(shuffle + " has other results than the shuffles before it");
-                }
-                expected = one.results();
-                if (i >= 0) {
-                    taken.computeIfAbsent(shuffle, which -> new ArrayList<>()).add(one);
-                }
-            }
+        for (int i = 0; i < repetitions; i++) {
+            allTurns().forEach((shuffle, one) -> taken.computeIfAbsent(shuffle, which -> new ArrayList<>()).add(one));
         }
         for (String shuffle : shuffles) {
             Files.writeString(Path.of(options.get("--out")), line(shuffle, taken.get(shuffle)) + "\n",
