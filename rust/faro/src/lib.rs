@@ -67,6 +67,7 @@ pub mod plan;
 mod reader;
 mod repair;
 pub mod scheduler;
+pub mod shuffle;
 mod sort_buffer;
 pub mod storage;
 mod writer;
