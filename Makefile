@@ -69,6 +69,48 @@ api-check: .venv/stamp ## Fail if docs/api.md names what is not public in Python
 prose: .venv/stamp ## Check the English of pages, comments and messages
 	@$(STEP) "Docs: habits of our English" $(BIN)/python scripts/prose
 
+# The documentation site. Its generator needs Python 3.11.
+SITE_BIN := $(CURDIR)/site/.venv/bin
+SITE_PYTHON := PYTHONPATH=site $(SITE_BIN)/python
+SITE_WITHOUT_API := $(filter no,$(SITE_API))
+site/.venv/stamp: site/requirements.txt
+	@$(STEP) "Site: make the environment site/.venv" sh -ec '$(PYTHON) -m venv --clear site/.venv; \
+		$(SITE_BIN)/pip install --quiet --disable-pip-version-check -r site/requirements.txt'
+	@touch $@
+
+site/.venv/api-stamp: site/.venv/stamp site/requirements-api.txt python/requirements-dev.txt python/pyproject.toml
+	@$(STEP) "Site: install what Python's API documentation needs" $(SITE_BIN)/pip install --quiet --disable-pip-version-check \
+		-r site/requirements-api.txt --constraint python/requirements-dev.txt --editable "python[arrow,fsspec]"
+	@touch $@
+
+site/.venv/check-stamp: site/.venv/stamp site/requirements-check.txt
+	@$(STEP) "Site: install what drives a browser" $(SITE_BIN)/pip install --quiet --disable-pip-version-check -r site/requirements-check.txt
+	@touch $@
+
+.PHONY: site
+site: site/.venv/stamp $(if $(SITE_WITHOUT_API),,site/.venv/api-stamp) ## Build the documentation site in out/site; SITE_API=no leaves the API documentation out
+	@$(if $(SITE_WITHOUT_API),,$(STEP) "Site: API documentation of three languages" env PATH="$(SITE_BIN):$$PATH" site/api out/site-api)
+	@$(STEP) "Site: build, check links, anchors and texts" site/build out/site $(if $(SITE_WITHOUT_API),,--api out/site-api) $(if $(CONFORMANCE),--conformance $(CONFORMANCE))
+
+.PHONY: site-sample
+site-sample: site/.venv/stamp ## Test what builds the site, and build it without API documentation and browser
+	@cd site && $(STEP) "Site: tests" $(SITE_BIN)/pytest --quiet
+	@$(STEP) "Site: build, check links, anchors and texts" site/build out/site-sample
+
+.PHONY: site-check
+site-check: site site/.venv/check-stamp .venv/stamp ## Look at the site in Debian's chromium; SITE_API=no is quicker
+	@cd site && $(STEP) "Site: style and types" sh -ec '$(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy --python-executable $(SITE_BIN)/python'
+	@$(STEP) "Site: every page, search and screenshots in chromium" $(SITE_PYTHON) -m faro_site.browser out/site out/site-screenshots
+
+.PHONY: site-equal
+site-equal: site/.venv/stamp ## Fail if two builds of the site differ
+	@rm -rf out/site-equal && mkdir -p out/site-equal
+	@$(STEP) "Site: build it twice" sh -ec 'for n in 1 2; do site/build out/site-equal/$$n; done; diff -r out/site-equal/1 out/site-equal/2'
+
+.PHONY: site-conformance
+site-conformance: site/.venv/stamp ## Summarize out/conformance.json, of `make conformance`, in site/conformance.json
+	$(SITE_PYTHON) -m faro_site.conformance out/conformance.json site/conformance.json
+
 .PHONY: lint
 lint: lint-rust lint-python ## Check style, lints and types
 
@@ -452,6 +494,19 @@ spec-check: .venv/stamp faro ## Fail if the generated parts of spec/ are stale
 .PHONY: readme-check
 readme-check: testees ## Run the README's examples
 	@$(STEP) "README: run its examples" $(BIN)/python scripts/readme-check
+
+# They build from the last commit, in a copy, and upload nothing: RELEASING.md.
+.PHONY: packages
+packages: ## Make the packages of a release in out/packages, for the registries of Rust, Python and Java, and for Debian (a long run)
+	@packages/build
+
+.PHONY: packages-check
+packages-check: ## Install each of them in a fresh folder, and run the examples of their pages
+	@packages/check
+
+.PHONY: packages-sample
+packages-sample: ## A sample of both: versions, metadata, the package of Python, the content of the crates
+	@$(STEP) "Packages: a sample" packages/sample
 
 .PHONY: demo
 demo: tools .venv/demo-stamp faro testees ## Pack real data, read it in three languages, then damage one bit
