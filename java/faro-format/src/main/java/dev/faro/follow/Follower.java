@@ -133,6 +133,14 @@ public final class Follower extends PartitionReader {
         return watchOf(partition, firstRegion);
     }
 
+    /**
+     * The fault of readings that wait for a writer that is dead: {@code unfinished}, at the end of the last region. A
+     * follower cannot know that by itself (FOL-6); pass it to {@link dev.faro.reader.Feed#endOfRegions}.
+     */
+    public FaroException givenUp() {
+        return output.givenUp();
+    }
+
     /** Whether the file was finished at the last {@link #poll}. */
     public boolean isFinished() {
         return output.isFinished();

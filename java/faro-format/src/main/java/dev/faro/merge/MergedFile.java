@@ -25,6 +25,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * The two files of a merge: what is committed, the open region, and the push that appends (MRG-7 to MRG-10). For one
@@ -49,9 +50,8 @@ final class MergedFile {
     private long indexEnd;
     private long metadata;
     private long committedRuns;
-    /** The runs of the open region, with their partitions. */
-    private final List<Integer> openPartitions = new ArrayList<>();
-    private final List<Run> openRuns = new ArrayList<>();
+    /** The runs of the open region. */
+    private final OpenRuns openRuns = new OpenRuns();
     private long openStart;
     private Appended push;
     private boolean unsynced;
@@ -222,7 +222,7 @@ final class MergedFile {
             throw block.fault(ErrorCode.LIMIT_EXCEEDED, 0, "fewer than 2^32 - 1 blocks in a partition", "one more");
         }
         if (push.runs.isEmpty() && !openRuns.isEmpty()
-                && partition < openPartitions.get(openPartitions.size() - 1)) {
+                && partition < openRuns.partition(openRuns.count() - 1)) {
             endRegion();
         }
         int size = (int) BlockHeader.sizeInFile(block.storedSize());
@@ -270,8 +270,7 @@ final class MergedFile {
             Run whole = new Run(run.producer(), run.attempt(), run.firstBlock(), run.blocks(), run.length(), last);
             sequences.merge(partition, run.blocks(), Long::sum);
             holdings.add(partition, whole);
-            openPartitions.add(partition);
-            openRuns.add(whole);
+            openRuns.add(partition, whole);
         }
         push = null;
         return true;
@@ -288,7 +287,7 @@ final class MergedFile {
             syncAgain();
             return;
         }
-        long length = openRuns.stream().mapToLong(Run::length).sum();
+        long length = openRuns.bytes();
         ByteBuffer message = message(length);
         data.complete(durable);
         Committer committer = new Committer(index, header.fileId(), directory, metadata);
@@ -303,9 +302,8 @@ final class MergedFile {
         }
         indexEnd = index.position();
         metadata = committer.sequence();
-        committedRuns += openRuns.size();
+        committedRuns += openRuns.count();
         openRuns.clear();
-        openPartitions.clear();
         unsynced = durable;
         syncAgain();
     }
@@ -342,9 +340,9 @@ final class MergedFile {
     private ByteBuffer message(long length) throws FaroException {
         List<Integer> named = new ArrayList<>();
         List<Integer> units = new ArrayList<>();
-        for (int i = 0; i < openRuns.size(); i++) {
-            int partition = openPartitions.get(i);
-            int run = (int) (openRuns.get(i).length() / 8);
+        for (int i = 0; i < openRuns.count(); i++) {
+            int partition = openRuns.partition(i);
+            int run = openRuns.units(i);
             int end = named.size() - 1;
             if (end >= 0 && named.get(end) == partition) {
                 units.set(end, units.get(end) + run);
@@ -366,7 +364,7 @@ final class MergedFile {
         }
         Arrays.fill(offsets, slot, slots + 1, end);
         int[] partitions = sparse ? named.stream().mapToInt(Integer::intValue).toArray() : null;
-        List<MessageBuilder.RunEntry> runs = openRuns.stream()
+        List<MessageBuilder.RunEntry> runs = IntStream.range(0, openRuns.count()).mapToObj(openRuns::run)
                 .map(run -> new MessageBuilder.RunEntry(run.producer(), run.attempt(), run.firstBlock(), run.blocks(),
                         (int) (run.length() / 8), run.last()))
                 .toList();

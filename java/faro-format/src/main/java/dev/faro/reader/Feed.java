@@ -34,7 +34,10 @@ import java.util.function.IntPredicate;
  */
 public final class Feed implements Closeable {
     private final long maxBlockSize;
+    private final OutputReader output;
     private final Extents plan;
+    /** The plan of a watch, which goes on when the output has more regions (FOL-7), or null. */
+    private final RegionExtents growing;
     /** What is wanted besides blocks; null if the reader reads that itself. */
     private final FeedIndex index;
     private final boolean awaitsDictionaries;
@@ -46,6 +49,8 @@ public final class Feed implements Closeable {
     private final BlockCursor cursor;
     private volatile boolean ended;
     private volatile FaroException planFault;
+    /** The reason why no more regions come, although the output is not finished. */
+    private volatile FaroException lastFault;
 
     private boolean inExtent;
     private long next;
@@ -120,7 +125,7 @@ public final class Feed implements Closeable {
     public Feed(PartitionReader reader, int from, int to, Returns returns) throws FaroException {
         Objects.requireNonNull(reader, "reader");
         Objects.requireNonNull(returns, "returns");
-        OutputReader output = reader.output();
+        this.output = reader.output();
         output.checkRange(from, to);
         this.maxBlockSize = output.limits().maxBlockSize();
         this.source = new FeedSource(returns::giveBack);
@@ -132,8 +137,42 @@ public final class Feed implements Closeable {
         this.direct = index != null && output.directLookup() != null && to - from == 1;
         this.plan = direct ? new LookedUpExtents(output.directLookup(), blocks, output.header().selective(), from, 0)
                 : new RegionExtents(output.regions(), output.directory(), blocks, from, to, 0);
+        this.growing = null;
         this.cursor = new BlockCursor(output, new ExtentReaders.ExtentReader(blocks, new Decoder()),
                 new Planned(), true);
+    }
+
+    /** Makes a watch. */
+    private Feed(OutputReader output, int partition, Returns returns) {
+        this.output = output;
+        this.maxBlockSize = output.limits().maxBlockSize();
+        this.source = new FeedSource(returns::giveBack);
+        this.blocks = output.readers().blocksOf(source);
+        this.currentPartition = partition;
+        this.index = null;
+        this.awaitsDictionaries = false;
+        this.direct = false;
+        this.growing = new RegionExtents(output.regions(), output.directory(), blocks, partition, partition + 1, 0);
+        this.plan = growing;
+        this.cursor = new BlockCursor(output, new ExtentReaders.ExtentReader(blocks, new Decoder()),
+                new Planned(), true);
+    }
+
+    /**
+     * Makes a reading of a partition, from region 0 on, that goes on as the output grows (FOL-7). If {@link #want} finds
+     * nothing and the feed is not {@linkplain #isPlanned planned} to its end, ask again when its follower has polled. A
+     * scheduler's {@code watch} does that.
+     *
+     * @param reader a {@link dev.faro.follow.Follower}; the output of another reader does not grow
+     * @param returns receives each buffer that was brought, once
+     * @throws FaroException {@code invalid-argument} if the file does not have the partition
+     */
+    public static Feed watch(PartitionReader reader, int partition, Returns returns) throws FaroException {
+        Objects.requireNonNull(reader, "reader");
+        Objects.requireNonNull(returns, "returns");
+        OutputReader output = reader.output();
+        output.checkPartition(partition);
+        return new Feed(output, partition, returns);
     }
 
     /**
@@ -145,7 +184,7 @@ public final class Feed implements Closeable {
      * returned false.
      *
      * @param maxBytes the maximum number of bytes of blocks
-     * @return false if there is nothing more to bring; otherwise {@link #wantedFrom} and {@link #wantedTo} are the
+     * @return false if there is nothing more to bring, or of a watch nothing now ({@link #isPlanned}); otherwise {@link #wantedFrom} and {@link #wantedTo} are the
      *     bounds of the bytes, unless {@link #wantedIndex} names some
      * @throws FaroException a fault of a region message. The caller passes it to {@link #endWith} to end the reading,
      *     or calls this again
@@ -208,8 +247,17 @@ public final class Feed implements Closeable {
     }
 
     private boolean planExtent() throws FaroException {
+        // Before the regions are looked at: what comes in between is found by the next call.
+        boolean isLast = growing == null || output.isFinished();
+        FaroException fault = lastFault;
+        if (growing != null) {
+            growing.goOn(output.directory(), blocks);
+        }
         if (!plan.next()) {
-            ended = true;
+            if (!isLast && fault != null) {
+                throw fault;
+            }
+            ended = isLast;
             return false;
         }
         extents.add(new Extent(plan.start, plan.end, plan.shared, plan.partition, plan.firstBlock, plan.region,
@@ -217,6 +265,22 @@ public final class Feed implements Closeable {
         next = plan.start;
         inExtent = true;
         return true;
+    }
+
+    /** Whether everything was planned. If it was not, and nothing is wanted, the output of a watch is still written. */
+    public boolean isPlanned() {
+        return ended;
+    }
+
+    /**
+     * Says why no more regions come, although the output is not finished: {@link #want} throws that after the regions
+     * that are there. The first reason counts. It has no effect on a reading that is no watch.
+     */
+    public void endOfRegions(FaroException fault) {
+        Objects.requireNonNull(fault, "fault");
+        if (lastFault == null) {
+            lastFault = fault;
+        }
     }
 
     /** The offset of the wanted bytes in the data file or single file. */

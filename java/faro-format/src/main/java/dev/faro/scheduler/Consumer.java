@@ -50,9 +50,14 @@ public final class Consumer implements Closeable {
         CLOSED
     }
 
-    Consumer(ConsumerHost scheduler, FileSweep<Account> file, int from, int to) throws FaroException {
+    /** Makes the feed of a consumer. */
+    interface Reading {
+        Feed feed(Feed.Returns returns) throws FaroException;
+    }
+
+    Consumer(ConsumerHost scheduler, FileSweep<Account> file, Reading reading) throws FaroException {
         this.scheduler = scheduler;
-        this.feed = new Feed(file.reader, from, to, this::taken);
+        this.feed = reading.feed(this::taken);
         this.account = new Account(file, feed, this::notifyListener);
     }
 

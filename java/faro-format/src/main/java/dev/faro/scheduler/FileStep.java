@@ -116,10 +116,14 @@ final class FileStep {
         }
     }
 
-    /** Plans the next request of one consumer. Returns whether there is one. */
+    /** Plans the next request of one consumer, if it wants something now. Returns false if its plan has ended. */
     private boolean plan(Account consumer) throws FaroException {
         FaroException fault = null;
         boolean wanted = false;
+        long growthsBefore;
+        synchronized (ledger) {
+            growthsBefore = file.growths;
+        }
         try {
             wanted = consumer.feed.want(ledger.mostOf(consumer));
         } catch (FaroException e) {
@@ -138,11 +142,15 @@ final class FileStep {
             if (wanted) {
                 ledger.setRequest(consumer,
                         file.sweep.add(consumer, consumer.feed.wantedFrom(), consumer.feed.wantedTo()));
-            } else {
-                ledger.end(consumer, fault);
+                return true;
             }
+            if (fault == null && !consumer.feed.isPlanned()) {
+                ledger.rest(consumer, file.growths != growthsBefore);
+                return true;
+            }
+            ledger.end(consumer, fault);
         }
-        return wanted;
+        return false;
     }
 
     private boolean handOut(Sweep.Read<Account> read, FileReads.Result result, long wakesBefore) {

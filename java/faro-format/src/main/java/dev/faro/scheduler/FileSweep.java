@@ -24,6 +24,8 @@ final class FileSweep<C> {
     boolean hasNewWork;
     /** Whether a request is waiting for memory. */
     boolean starved;
+    /** How often more regions may have come. */
+    long growths;
     /** The offset where the last read ended. */
     long position;
 

@@ -53,6 +53,18 @@ final class Ledger {
     }
 
     /**
+     * Notes that a consumer wants nothing until its output has more regions.
+     *
+     * @param grown whether it may have more already
+     */
+    void rest(Account consumer, boolean grown) {
+        consumer.outstanding = false;
+        if (grown) {
+            feedLater(consumer);
+        }
+    }
+
+    /**
      * Ends the reading of a consumer.
      *
      * @param fault null if there is nothing more to read

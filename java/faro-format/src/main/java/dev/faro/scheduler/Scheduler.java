@@ -2,7 +2,9 @@ package dev.faro.scheduler;
 
 import dev.faro.Buffers;
 import dev.faro.FaroException;
+import dev.faro.follow.Follower;
 import dev.faro.internal.bytes.CountedBudget;
+import dev.faro.reader.Feed;
 import dev.faro.reader.PartitionReader;
 import java.io.Closeable;
 import java.io.IOException;
@@ -129,6 +131,88 @@ public final class Scheduler implements Closeable {
      */
     public Consumer range(PartitionReader reader, int from, int to) throws FaroException {
         Objects.requireNonNull(reader, "reader");
+        return open(reader, returns -> new Feed(reader, from, to, returns));
+    }
+
+    /**
+     * Opens a reading of a partition of an output that is still written: its blocks from the first region on, as its
+     * regions come (FOL-7). It goes on with each {@link #follow} that finds regions, and ends when one finds that the
+     * output is finished.
+     *
+     * <pre>{@code
+     * try (Consumer consumer = scheduler.watch(follower, 7)) {
+     *     consumer.onReady(...);
+     *     while (!scheduler.follow(follower)) {
+     *         // Wait a moment here: the writer is still at work.
+     *     }
+     * }
+     * }</pre>
+     *
+     * @throws FaroException as {@link #partition}
+     */
+    public Consumer watch(Follower follower, int partition) throws FaroException {
+        Objects.requireNonNull(follower, "follower");
+        return open(follower, returns -> Feed.watch(follower, partition, returns));
+    }
+
+    /**
+     * Polls a follower, and gives what it found to all readings that {@linkplain #watch watch} it. If the output is
+     * finished, they end after it. If the poll fails, they end too, with its error, after the regions before it; an
+     * interrupt ends no reading. Without an executor, call {@link #serve} afterwards.
+     *
+     * @return whether the file is finished; it does not change any more then
+     * @throws FaroException as {@link Follower#poll}
+     */
+    public boolean follow(Follower follower) throws FaroException {
+        Objects.requireNonNull(follower, "follower");
+        FaroException fault = null;
+        try {
+            return follower.poll();
+        } catch (FaroException e) {
+            fault = Failures.isInterrupt(e) ? null : e;
+            throw e;
+        } catch (Throwable e) {
+            fault = Failures.ofReading(follower.output().files().index(), "a poll of its regions", e);
+            throw e;
+        } finally {
+            grown(follower, fault);
+        }
+    }
+
+    /**
+     * Ends the readings that {@linkplain #watch watch} a follower, because the writer is dead: after the regions that
+     * the follower has seen they get {@code unfinished}. A follower cannot know that (FOL-6).
+     */
+    public void giveUp(Follower follower) {
+        grown(follower, follower.givenUp());
+    }
+
+    /**
+     * Arranges that the readings of a growing output are planned again.
+     *
+     * @param end why no more regions come; null if there may be more
+     */
+    private void grown(Follower follower, FaroException end) {
+        boolean run = false;
+        synchronized (ledger) {
+            FileSweep<Account> file = files.get(follower);
+            if (file == null) {
+                return;
+            }
+            file.growths++;
+            for (Account account : accounts) {
+                if (account.file == file) {
+                    if (end != null) {
+                        account.feed.endOfRegions(end);
+                    }
+                    run |= ledger.feedLater(account);
+                }
+            }
+        }
+        dispatch(run);
+    }
+
+    private Consumer open(PartitionReader reader, Consumer.Reading reading) throws FaroException {
         if (reader.output().files().data().brought() != null) {
             throw FaroException.invalidArgument("a reader that reads its files", "one that was made by Opening");
         }
@@ -142,7 +226,7 @@ public final class Scheduler implements Closeable {
         try {
             synchronized (ledger) {
                 ledger.grants.checkLeast(granted, reader.output().files().data());
-                consumer = open(reader, from, to, granted);
+                consumer = open(reader, reading, granted);
                 run = ledger.feedLater(consumer.account());
             }
         } finally {
@@ -155,7 +239,7 @@ public final class Scheduler implements Closeable {
     }
 
     /** Opens a consumer. The caller holds the lock. */
-    private Consumer open(PartitionReader reader, int from, int to, boolean granted) throws FaroException {
+    private Consumer open(PartitionReader reader, Consumer.Reading reading, boolean granted) throws FaroException {
         if (closed) {
             throw FaroException.invalidArgument("a scheduler that is open", "a closed one");
         }
@@ -164,7 +248,7 @@ public final class Scheduler implements Closeable {
         }
         FileSweep<Account> known = files.get(reader);
         FileSweep<Account> file = known == null ? new FileSweep<>(reader, options) : known;
-        Consumer consumer = new Consumer(host, file, from, to);
+        Consumer consumer = new Consumer(host, file, reading);
         files.put(reader, file);
         accounts.add(consumer.account());
         file.open++;

@@ -1,5 +1,6 @@
 package dev.faro.internal.follow;
 
+import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.internal.index.DirectLookup;
 import dev.faro.internal.index.FooterMessage;
@@ -57,9 +58,15 @@ public final class GrowingReader extends OutputReader {
         return finished;
     }
 
-    /** Whether the file was finished at the last {@link #poll}. */
+    @Override
     public boolean isFinished() {
         return finished;
+    }
+
+    /** The fault of those that wait for regions that a dead writer does not write. */
+    public synchronized FaroException givenUp() {
+        return files().index().fault(ErrorCode.UNFINISHED, walk.metadataEnd(),
+                "another region or the footer, of a writer that is alive", "a writer that was given up");
     }
 
     @Override

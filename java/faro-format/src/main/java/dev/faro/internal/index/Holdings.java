@@ -1,8 +1,7 @@
 package dev.faro.internal.index;
 
 import dev.faro.index.Run;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -10,11 +9,9 @@ import java.util.Map;
 public final class Holdings {
     private static final Held NOTHING = new Held(0, false);
 
-    private final Map<Long, Long> attempts = new HashMap<>();
-    private final Map<Key, Held> held = new HashMap<>();
+    private final Attempts attempts = new Attempts();
+    private final Parts parts = new Parts();
     private boolean patchy;
-
-    private record Key(long producer, int partition) {}
 
     /**
      * How much of a partition a file has of one producer.
@@ -24,28 +21,116 @@ public final class Holdings {
      */
     public record Held(long blocks, boolean complete) {}
 
-    /** The values before a run was added, to take it back. */
-    private record Before(Key key, Held held, Long attempt) {}
+    /** The producers, numbered, and the attempt of each. */
+    private static final class Attempts extends Numbered {
+        private long[] producers = {};
+        private long[] attempts = {};
+
+        @Override
+        int hash(int number) {
+            return Long.hashCode(producers[number]);
+        }
+
+        @Override
+        void reserve(int capacity) {
+            producers = grown(producers, capacity);
+            attempts = grown(attempts, capacity);
+        }
+
+        /** The number of a producer, or -1. */
+        int find(long producer) {
+            int slot = first(Long.hashCode(producer));
+            int number = at(slot);
+            while (number >= 0 && producers[number] != producer) {
+                slot = next(slot);
+                number = at(slot);
+            }
+            return number;
+        }
+
+        int add(long producer, long attempt) {
+            int number = add();
+            producers[number] = producer;
+            attempts[number] = attempt;
+            added();
+            return number;
+        }
+    }
+
+    /** What there is of a producer, by its number, and a partition. */
+    private static final class Parts extends Numbered {
+        private int[] producers = {};
+        private int[] partitions = {};
+        private int[] blocks = {};
+        private final BitSet complete = new BitSet();
+
+        private static int hash(int producer, int partition) {
+            return 31 * producer + partition;
+        }
+
+        @Override
+        int hash(int number) {
+            return hash(producers[number], partitions[number]);
+        }
+
+        @Override
+        void reserve(int capacity) {
+            producers = grown(producers, capacity);
+            partitions = grown(partitions, capacity);
+            blocks = grown(blocks, capacity);
+        }
+
+        int find(int producer, int partition) {
+            int slot = first(hash(producer, partition));
+            int number = at(slot);
+            while (number >= 0 && (producers[number] != producer || partitions[number] != partition)) {
+                slot = next(slot);
+                number = at(slot);
+            }
+            return number;
+        }
+
+        int add(int producer, int partition) {
+            int number = add();
+            producers[number] = producer;
+            partitions[number] = partition;
+            added();
+            return number;
+        }
+
+        Held get(int number) {
+            return new Held(Integer.toUnsignedLong(blocks[number]), complete.get(number));
+        }
+
+        void set(int number, Held held) {
+            // The number of a block has 32 bits, and the end of a run too (REG-8).
+            blocks[number] = (int) held.blocks;
+            complete.set(number, held.complete);
+        }
+    }
 
     /** The attempt of a producer that has a run, or null. */
     public Long attempt(long producer) {
-        return attempts.get(producer);
+        int number = attempts.find(producer);
+        return number < 0 ? null : (Long) attempts.attempts[number];
     }
 
     /** What there is of a producer and a partition. */
     public Held held(long producer, int partition) {
-        return held.getOrDefault(new Key(producer, partition), NOTHING);
+        int number = attempts.find(producer);
+        int part = number < 0 ? -1 : parts.find(number, partition);
+        return part < 0 ? NOTHING : parts.get(part);
     }
 
     /** Adds a run. Returns the rule that it breaks, as a text, or null. */
     public String add(int partition, Run run) {
-        Key key = new Key(run.producer(), partition);
-        Long attempt = attempts.putIfAbsent(run.producer(), run.attempt());
-        if (attempt != null && attempt != run.attempt()) {
+        int producer = attempts.find(run.producer());
+        if (producer >= 0 && attempts.attempts[producer] != run.attempt()) {
             return "a run of attempt " + Long.toUnsignedString(run.attempt()) + " after one of attempt "
-                    + Long.toUnsignedString(attempt);
+                    + Long.toUnsignedString(attempts.attempts[producer]);
         }
-        Held before = held.getOrDefault(key, NOTHING);
+        int part = producer < 0 ? -1 : parts.find(producer, partition);
+        Held before = part < 0 ? NOTHING : parts.get(part);
         long first = run.firstBlock();
         if (before.complete) {
             return "a run after the last of its producer in partition " + partition;
@@ -53,36 +138,37 @@ public final class Holdings {
         if (first != before.blocks && !(patchy && first > before.blocks)) {
             return "a run from block " + first + " on after " + before.blocks + " blocks in partition " + partition;
         }
-        held.put(key, new Held(first + run.blocks(), run.last()));
+        int whose = producer < 0 ? attempts.add(run.producer(), run.attempt()) : producer;
+        parts.set(part < 0 ? parts.add(whose, partition) : part, new Held(first + run.blocks(), run.last()));
         return null;
     }
 
     /** Adds the runs of a region. Returns the rule that one breaks, or null; then nothing of the region is added. */
     public String add(RegionIndex region) {
-        Deque<Before> before = new ArrayDeque<>();
+        int producersBefore = attempts.count();
+        int partsBefore = parts.count();
+        Map<Integer, Held> changed = new HashMap<>();
         String[] fault = new String[1];
         region.forEachRun((partition, offset, run) -> {
             if (fault[0] == null) {
-                Key key = new Key(run.producer(), partition);
-                before.push(new Before(key, held.get(key), attempts.get(run.producer())));
+                int producer = attempts.find(run.producer());
+                int part = producer < 0 ? -1 : parts.find(producer, partition);
+                if (part >= 0 && part < partsBefore) {
+                    changed.putIfAbsent(part, parts.get(part));
+                }
                 fault[0] = add(partition, run);
             }
         });
         if (fault[0] != null) {
-            before.forEach(one -> {
-                restore(held, one.key, one.held);
-                restore(attempts, one.key.producer, one.attempt);
-            });
+            changed.forEach(parts::set);
+            while (parts.count() > partsBefore) {
+                parts.removeLast();
+            }
+            while (attempts.count() > producersBefore) {
+                attempts.removeLast();
+            }
         }
         return fault[0];
-    }
-
-    private static <K, V> void restore(Map<K, V> map, K key, V value) {
-        if (value == null) {
-            map.remove(key);
-        } else {
-            map.put(key, value);
-        }
     }
 
     /** Notes that a region was refused, so that runs may begin later than is known (MRG-13). */

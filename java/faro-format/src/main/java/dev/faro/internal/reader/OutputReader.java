@@ -51,6 +51,11 @@ public abstract class OutputReader implements Closeable {
     /** The regions and dictionaries that can be read now. The result does not change. */
     public abstract Directory directory();
 
+    /** Whether no more regions will come. */
+    public boolean isFinished() {
+        return true;
+    }
+
     /** The contents of the footer, or null if it was not read yet. */
     public abstract FooterMessage footer();
 

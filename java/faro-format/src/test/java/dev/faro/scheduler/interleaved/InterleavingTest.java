@@ -3,6 +3,8 @@ package dev.faro.scheduler.interleaved;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.faro.testing.interleaved.Interleaving;
+import dev.faro.testing.interleaved.Weaver;
 import java.lang.reflect.Constructor;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -20,12 +22,16 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 3600)
 class InterleavingTest {
     private static final int SEEDS = 500;
+    private static final Set<String> WOVEN = Set.of("scheduler.Scheduler", "scheduler.Scheduler$Host",
+            "scheduler.Consumer", "scheduler.FileStep", "scheduler.FileReads",
+            "scheduler.Landing", "reader.Feed", "reader.Feed$Planned",
+            "reader.FeedSource");
 
     @TempDir
     Path folder;
 
     private LongUnaryOperator scenario() throws ReflectiveOperationException {
-        Class<?> woven = new Weaver().loadClass(Scenario.class.getName(), false);
+        Class<?> woven = new Weaver(WOVEN).loadClass(Scenario.class.getName());
         Constructor<?> constructor = woven.getDeclaredConstructor(Path.class);
         constructor.setAccessible(true);
         return (LongUnaryOperator) constructor.newInstance(folder);

@@ -10,6 +10,7 @@ import dev.faro.reader.Reader;
 import dev.faro.scheduler.Consumer;
 import dev.faro.scheduler.Scheduler;
 import dev.faro.scheduler.SchedulerOptions;
+import dev.faro.testing.interleaved.Interleaving;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;

@@ -1,10 +1,14 @@
-package dev.faro.scheduler.interleaved;
+package dev.faro.testing.interleaved;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Threads of which one runs at a time. At each {@link #point} a seed decides which one continues, so the same seed
@@ -20,6 +24,8 @@ public final class Interleaving {
     private final int rarity;
     private final List<Task> tasks = new ArrayList<>();
     private final Semaphore ended = new Semaphore(0);
+    /** The threads that wait for a condition. */
+    private final Map<Condition, List<Task>> conditions = new HashMap<>();
     private int switches;
     private long order;
     private volatile String stuck;
@@ -53,6 +59,58 @@ public final class Interleaving {
             }
             done = true;
             next(this);
+        }
+    }
+
+    /** A condition whose lock is known. Only the methods above use it. */
+    private record LockCondition(ReentrantLock lock, Condition condition) implements Condition {
+        private static UnsupportedOperationException unused() {
+            return new UnsupportedOperationException("a method that is not woven");
+        }
+
+        @Override
+        public void await() {
+            throw unused();
+        }
+
+        @Override
+        public void awaitUninterruptibly() {
+            throw unused();
+        }
+
+        @Override
+        public long awaitNanos(long nanoseconds) {
+            throw unused();
+        }
+
+        @Override
+        public boolean await(long time, TimeUnit unit) {
+            throw unused();
+        }
+
+        @Override
+        public boolean awaitUntil(java.util.Date deadline) {
+            throw unused();
+        }
+
+        @Override
+        public void signal() {
+            throw unused();
+        }
+
+        @Override
+        public void signalAll() {
+            throw unused();
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return this == other;
+        }
+
+        @Override
+        public int hashCode() {
+            return System.identityHashCode(this);
         }
     }
 
@@ -166,7 +224,53 @@ public final class Interleaving {
         }
     }
 
-    /** Whether this thread holds a monitor of the classes under test. */
+    /** Does what {@link ReentrantLock#lock} does. A thread that has a lock does not stop, so it is free. */
+    public static void lock(ReentrantLock lock) {
+        lock.lock();
+        entered();
+    }
+
+    /** Does what {@link ReentrantLock#unlock} does. */
+    public static void unlock(ReentrantLock lock) {
+        lock.unlock();
+        leaving();
+        point();
+    }
+
+    /** Does what {@link ReentrantLock#newCondition} does, for {@link #awaitUninterruptibly}. */
+    public static Condition newCondition(ReentrantLock lock) {
+        return new LockCondition(lock, lock.newCondition());
+    }
+
+    /** Does what {@link Condition#awaitUninterruptibly} does. */
+    public static void awaitUninterruptibly(Condition condition) {
+        Task task = currentTask();
+        ReentrantLock lock = ((LockCondition) condition).lock();
+        if (task.monitors != 1 || lock.getHoldCount() != 1) {
+            throw new IllegalStateException("a thread waits while it holds another lock");
+        }
+        current().conditions.computeIfAbsent(condition, any -> new ArrayList<>()).add(task);
+        unlockToWait(task, lock);
+        task.waits = true;
+        yieldNow(task);
+        lock(lock);
+    }
+
+    private static void unlockToWait(Task task, ReentrantLock lock) {
+        lock.unlock();
+        task.monitors--;
+    }
+
+    /** Does what {@link Condition#signalAll} does. */
+    public static void signalAll(Condition condition) {
+        Interleaving now = current;
+        List<Task> waiting = now == null ? null : now.conditions.remove(condition);
+        if (waiting != null) {
+            waiting.forEach(task -> task.waits = false);
+        }
+    }
+
+    /** Whether this thread holds a monitor or a lock of the classes under test. */
     public static boolean isLocked() {
         Task task = currentTask();
         return task != null && task.monitors > 0;

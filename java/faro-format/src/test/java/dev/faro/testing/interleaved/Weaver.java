@@ -1,4 +1,4 @@
-package dev.faro.scheduler.interleaved;
+package dev.faro.testing.interleaved;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,21 +13,23 @@ import org.objectweb.asm.Opcodes;
  * Loads the library again, with a point of {@link Interleaving} before each use of a field and each call of the classes
  * under test. This is our own code because Lincheck cannot repeat a seed, and Fray needs its own JDK.
  */
-final class Weaver extends ClassLoader {
+public final class Weaver extends ClassLoader {
     private static final String INTERLEAVING = Interleaving.class.getName().replace('.', '/');
-    /**
-     * The classes that several kinds of threads run. Classes that are only called with the scheduler's lock need not be
-     * woven.
-     */
-    private static final Set<String> WOVEN = Set.of("scheduler.Scheduler", "scheduler.Scheduler$Host",
-            "scheduler.Consumer", "scheduler.FileStep", "scheduler.FileReads",
-            "scheduler.Landing", "reader.Feed", "reader.Feed$Planned",
-            "reader.FeedSource");
+    private static final String LOCKS = "java/util/concurrent/locks/";
 
-    Weaver() {
+    private final Set<String> woven;
+
+    /**
+     * Makes a loader.
+     *
+     * @param woven the classes that several kinds of threads run, by their names after {@code dev.faro.}; classes that are
+     *     only called with a lock need not be woven
+     */
+    public Weaver(Set<String> woven) {
         super(Weaver.class.getClassLoader());
+        this.woven = woven;
         // If a class moved, it would not be woven, and no test would notice.
-        for (String name : WOVEN) {
+        for (String name : woven) {
             if (getResource(file("dev.faro." + name)) == null) {
                 throw new IllegalStateException("there is no class dev.faro." + name);
             }
@@ -53,7 +55,7 @@ final class Weaver extends ClassLoader {
     private Class<?> define(String name) throws ClassNotFoundException {
         try (InputStream file = getResourceAsStream(file(name))) {
             byte[] bytes = file.readAllBytes();
-            if (WOVEN.contains(name.substring("dev.faro.".length()))) {
+            if (woven.contains(name.substring("dev.faro.".length()))) {
                 bytes = weave(bytes);
             }
             return defineClass(name, bytes, 0, bytes.length);
@@ -97,8 +99,15 @@ final class Weaver extends ClassLoader {
         @Override
         public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
             call("point");
-            boolean waiting = owner.equals("java/util/concurrent/locks/LockSupport");
-            super.visitMethodInsn(opcode, waiting ? INTERLEAVING : owner, name, descriptor, isInterface);
+            if (owner.equals(LOCKS + "LockSupport")) {
+                super.visitMethodInsn(opcode, INTERLEAVING, name, descriptor, isInterface);
+            } else if (opcode != Opcodes.INVOKESPECIAL
+                    && (owner.equals(LOCKS + "ReentrantLock") || owner.equals(LOCKS + "Condition"))) {
+                super.visitMethodInsn(Opcodes.INVOKESTATIC, INTERLEAVING, name, "(L" + owner + ";" + descriptor.substring(1),
+                        false);
+            } else {
+                super.visitMethodInsn(opcode, owner, name, descriptor, isInterface);
+            }
         }
 
         @Override
