@@ -79,8 +79,10 @@ site/.venv/stamp: site/requirements.txt
 	@touch $@
 
 site/.venv/api-stamp: site/.venv/stamp site/requirements-api.txt python/requirements-dev.txt python/pyproject.toml
+	@# pip takes no constraints with extras.
+	@grep --invert-match '\[' python/requirements-dev.txt >site/.venv/constraints.txt
 	@$(STEP) "Site: install what Python's API documentation needs" $(SITE_BIN)/pip install --quiet --disable-pip-version-check \
-		-r site/requirements-api.txt --constraint python/requirements-dev.txt --editable "python[arrow,fsspec]"
+		-r site/requirements-api.txt --constraint site/.venv/constraints.txt --editable "python[arrow,fsspec]"
 	@touch $@
 
 site/.venv/check-stamp: site/.venv/stamp site/requirements-check.txt

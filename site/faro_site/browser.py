@@ -27,7 +27,7 @@ DESKTOP = {"width": 1280, "height": 900}
 SHOWN = {
     "start": "",
     "clause": "spec/hybrid/#HYB-3",
-    "benchmarks": "BENCHMARKS/",
+    "benchmarks": "BENCHMARKS/#plots",
     "matrix": "conformance/matrix/",
     "layout": "docs/cli/#layout",
 }
@@ -132,7 +132,8 @@ def check_search(browser: Browser, base: str) -> list[str]:
         visit.page.keyboard.press("/")
         visit.page.get_by_role("combobox", name="Search").press_sequentially(words)
         path, _, anchor = wanted.partition("#")
-        result = visit.page.locator(f'[role=listbox] a[href*="/{path}"][href$="{anchor}"]').first
+        end = f'[href$="#{anchor}"]' if anchor else ""
+        result = visit.page.locator(f'[role=listbox] a[href*="/{path}"]{end}').first
         try:
             result.click(timeout=SEARCH_MS)
             visit.page.wait_for_url(re.compile(f"/{path}.*{anchor}$"), timeout=SEARCH_MS)
