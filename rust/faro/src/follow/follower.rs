@@ -143,6 +143,23 @@ impl Follower {
         &self.partitions.output
     }
 
+    /// Whether the last poll found the end of the file.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// The fault of those that wait for regions that a dead writer does not write.
+    pub(crate) fn given_up(&self) -> Error {
+        let expected = "another region or the footer, of a writer that is alive";
+        let error = Error::at(
+            ErrorCode::Unfinished,
+            self.walk.metadata_end(),
+            expected,
+            "a writer that was given up",
+        );
+        self.output().index_file().blame(error)
+    }
+
     /// The header of the index (or single) file.
     pub fn header(&self) -> &FileHeader {
         self.partitions.output.header()

@@ -118,7 +118,7 @@ impl Extents {
     }
 
     /// Adds the regions up to this number.
-    pub(super) fn go_on(&mut self, regions: usize) {
+    pub(crate) fn go_on(&mut self, regions: usize) {
         self.regions.end = regions;
     }
 

@@ -1,5 +1,6 @@
 //! A consumer: it requests bytes from the scheduler, and checks and decodes them in the caller's thread.
 
+use super::growth::Growth;
 use super::guard::caught;
 use super::held::Held;
 use super::options::LEAST;
@@ -33,14 +34,20 @@ pub struct Consumer {
 }
 
 impl Consumer {
-    /// It fails when the budget refuses the least share, and the other consumers cannot spare it.
-    pub(super) fn new(shared: Arc<Shared>, output: OpenOutput, partitions: Range<u32>) -> Result<Self> {
+    /// `growth` is present if the output is still written. It fails when the budget refuses the least share, and the
+    /// other consumers cannot spare it.
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        output: OpenOutput,
+        partitions: Range<u32>,
+        growth: Option<Growth>,
+    ) -> Result<Self> {
         let least = shared.ask_least();
         let mut state = shared.lock();
         if !state.add_least(least) {
             return Err(out_of_memory(LEAST));
         }
-        let (id, wake) = state.open(&output, partitions);
+        let (id, wake) = state.open(&output, partitions, growth);
         drop(state);
         shared.notify();
         Ok(Consumer {
@@ -162,7 +169,13 @@ impl Consumer {
 
     /// Takes over the next extents, and requests more. A fault of a region waits for its turn.
     fn look_ahead(&mut self) {
-        let end = self.shared.lock().extents(self.id, &mut self.ahead);
+        let mut state = self.shared.lock();
+        let end = state.extents(self.id, &mut self.ahead);
+        if let Some(grown) = state.grown(self.id) {
+            // The dictionaries of its blocks are in it.
+            self.checker.output = grown.clone();
+        }
+        drop(state);
         self.shared.notify();
         if let Some(end) = end {
             (self.is_last, self.fault) = (true, end.err());

@@ -73,9 +73,12 @@ impl State {
         (listeners, freed)
     }
 
-    fn deliver_found(&mut self, found: Found) -> Option<Listener> {
+    fn deliver_found(&mut self, mut found: Found) -> Option<Listener> {
         let id = found.consumer;
         let consumer = self.consumers.get_mut(&id)?;
+        if let Some(growth) = &mut consumer.growth {
+            growth.correct(&mut found);
+        }
         let has_dictionary = found.dictionary.is_some();
         let is_end = found.end.is_some();
         consumer.finder = Some(found.finder);

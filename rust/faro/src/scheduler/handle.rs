@@ -84,7 +84,7 @@ impl Scheduler {
     /// consumer, 4 KiB.
     pub fn range(&self, reader: &Reader, partitions: Range<u32>) -> Result<Consumer> {
         reader.output().check_partitions(&partitions)?;
-        Consumer::new(self.shared.clone(), reader.output().clone(), partitions)
+        Consumer::new(self.shared.clone(), reader.output().clone(), partitions, None)
     }
 
     /// Makes one step, if one can be made: it finds extents for one consumer, or does one read, and hands out the

@@ -145,6 +145,12 @@ impl FindJob {
 }
 
 impl Finder {
+    /// Goes on with the regions that the output has now.
+    pub(super) fn go_on(&mut self, output: &OpenOutput) {
+        self.extents.go_on(output.region_count());
+        self.output = output.clone();
+    }
+
     /// Finds at most `count` extents, in a limited number of regions; returns whether there are no more.
     fn find(&mut self, count: usize, found: &mut Vec<OpenExtent>) -> Result<bool> {
         let mut regions = 0;

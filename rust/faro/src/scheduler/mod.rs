@@ -66,6 +66,7 @@ mod deliver;
 mod figures;
 mod granted;
 mod grants;
+mod growth;
 mod guard;
 mod handle;
 mod held;

@@ -7,7 +7,9 @@ use super::job::Job;
 use super::state::State;
 use super::sync::{Condvar, Mutex, MutexGuard};
 use super::waiting::Listener;
+use crate::error::Result;
 use crate::limits::CountedBudget;
+use crate::reader::OpenOutput;
 use std::panic::resume_unwind;
 use std::sync::{self, PoisonError};
 
@@ -112,6 +114,21 @@ impl Shared {
         first(first(asked, given_back), call_all(calls(listeners)))
     }
 
+    /// Tells the consumers of an output which regions it has now, and whether more will come.
+    pub(super) fn output_grew(&self, output: &OpenOutput, end: Option<&Result<()>>) {
+        let mut state = self.lock();
+        state.output_grew(output, end);
+        let listeners = match self.is_by_hand(&state) {
+            true => state.tell_sleepers(),
+            false => Vec::new(),
+        };
+        drop(state);
+        self.notify();
+        if let Some(panic) = call_all(calls(listeners)) {
+            resume_unwind(panic);
+        }
+    }
+
     /// The loop of a thread of the scheduler, until the scheduler is dropped.
     pub(super) fn work(&self) {
         while let Some(job) = self.next_job() {
@@ -148,6 +165,7 @@ impl Shared {
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
+        state.end_watches();
         let listeners = state.tell_sleepers();
         drop(state);
         self.work.notify_all();

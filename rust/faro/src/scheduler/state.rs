@@ -5,6 +5,7 @@ use super::SchedulerOptions;
 use super::budget::Budget;
 use super::figures::SchedulerFigures;
 use super::granted::Granted;
+use super::growth::Growth;
 use super::job::{FindJob, Job, ReadJob};
 use super::options::LEAST;
 use super::read_buffer::ReadBuffer;
@@ -57,8 +58,13 @@ impl State {
         }
     }
 
-    /// Adds a consumer of a file.
-    pub(super) fn open(&mut self, output: &OpenOutput, partitions: Range<u32>) -> (u64, Arc<Condvar>) {
+    /// Adds a consumer of a file; `growth` is present if the file is still written.
+    pub(super) fn open(
+        &mut self,
+        output: &OpenOutput,
+        partitions: Range<u32>,
+        growth: Option<Growth>,
+    ) -> (u64, Arc<Condvar>) {
         let opened = &output.opened;
         let file = Arc::as_ptr(opened) as usize;
         let id = self.next_consumer;
@@ -73,7 +79,7 @@ impl State {
             }
         });
         state.consumers += 1;
-        let consumer = Waiting::new(output, partitions, file);
+        let consumer = Waiting::new(output, partitions, file, growth);
         let wake = consumer.wake.clone();
         self.consumers.insert(id, consumer);
         self.enqueue(id);
@@ -120,7 +126,7 @@ impl State {
     /// Queues a consumer for a step that finds what it needs.
     pub(super) fn enqueue(&mut self, id: u64) {
         if let Some(consumer) = self.consumers.get_mut(&id)
-            && (consumer.missing > 0 || consumer.missing_dictionary.is_some())
+            && (consumer.missing_dictionary.is_some() || consumer.missing > 0 && !consumer.waits_for_regions())
             && consumer.finder.is_some()
             && !consumer.queued
         {
@@ -161,6 +167,12 @@ impl State {
             }
         }
         end
+    }
+
+    /// The output of a consumer with the regions that were seen so far, if it is still written.
+    pub(super) fn grown(&self, id: u64) -> Option<&OpenOutput> {
+        let growth = self.consumers.get(&id)?.growth.as_ref()?;
+        Some(&growth.output)
     }
 
     /// The next bytes for a consumer, or its fault. When there is neither yet, the consumer sleeps.

@@ -1,5 +1,6 @@
 //! A consumer as the steps see it.
 
+use super::growth::Growth;
 use super::job::Finder;
 use super::sync::{Arc, Condvar};
 use crate::error::{Error, Result};
@@ -27,6 +28,8 @@ pub(super) struct Waiting {
     pub file: usize,
     /// Finds its extents; none while a step uses it.
     pub finder: Option<Box<Finder>>,
+    /// Present if its output is still written.
+    pub growth: Option<Growth>,
     /// Requested extents that no step is finding yet.
     pub missing: usize,
     /// The dictionary that it needs.
@@ -62,7 +65,7 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// A new consumer, for which nothing was done yet.
-    pub(super) fn new(output: &OpenOutput, partitions: Range<u32>, file: usize) -> Self {
+    pub(super) fn new(output: &OpenOutput, partitions: Range<u32>, file: usize, growth: Option<Growth>) -> Self {
         // An empty range reads no region, and so finds no fault of one (REG-10).
         let regions = if partitions.is_empty() {
             0
@@ -76,6 +79,7 @@ impl Waiting {
         Waiting {
             file,
             finder: Some(Box::new(finder)),
+            growth,
             missing: AHEAD,
             missing_dictionary: None,
             queued: false,
@@ -103,6 +107,11 @@ impl Waiting {
     /// Whether no read is needed for it.
     pub(super) fn has_all(&self) -> bool {
         self.ready.is_empty() && self.wanted.is_empty() && !self.reading
+    }
+
+    /// Whether a step that finds would find nothing.
+    pub(super) fn waits_for_regions(&self) -> bool {
+        self.growth.as_ref().is_some_and(|growth| growth.is_waiting)
     }
 
     /// Wakes the consumer. Returns the listener, to be called without the lock.

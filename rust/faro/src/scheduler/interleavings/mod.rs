@@ -20,6 +20,8 @@ mod figures;
 mod granted;
 #[path = "../grants.rs"]
 mod grants;
+#[path = "../growth.rs"]
+mod growth;
 #[path = "../guard.rs"]
 mod guard;
 #[path = "../handle.rs"]

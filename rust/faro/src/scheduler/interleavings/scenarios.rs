@@ -8,7 +8,7 @@ use crate::reader::{Block, Reader, ReaderOptions};
 use crate::scheduler::tests::common::{Reading, collect, hook};
 use crate::storage::Files;
 use crate::storage::seam::{Call, Verdict};
-use crate::{Writer, WriterOptions};
+use crate::{Follower, Writer, WriterOptions};
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::thread;
 use std::collections::VecDeque;
@@ -381,5 +381,55 @@ fn consumers_leave_and_listeners_panic() {
         let shared = scheduler.shared.clone();
         drop(scheduler);
         assert_eq!(shared.lock().figures.held_bytes, 0);
+    });
+}
+
+/// Watches of an output that grows while they wait, each in a thread. What ends them is drawn.
+#[test]
+fn watches_wait_for_regions() {
+    explore(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().join("out");
+        let options = WriterOptions::new(PARTITIONS).follow(true);
+        let mut writer = Writer::create(&name, options).unwrap();
+        let mut follower = Follower::open(&Files::paired(&name), ReaderOptions::default()).unwrap();
+        let scheduler = with_threads(thread_rng().gen_range(0..3));
+        let watches: Vec<_> = (0..PARTITIONS)
+            .map(|p| scheduler.watch(&follower, p).unwrap())
+            .collect();
+        let waits: Vec<_> = watches
+            .into_iter()
+            .map(|watch| thread::spawn(move || collect(watch)))
+            .collect();
+        for region in 0..2 {
+            for partition in 0..PARTITIONS {
+                writer.write(partition, &[region; 5_000]).unwrap();
+            }
+            writer.flush().unwrap();
+            scheduler.follow(&mut follower).unwrap();
+        }
+        let fault = match thread_rng().gen_range(0..3) {
+            0 => {
+                writer.finish().unwrap();
+                scheduler.follow(&mut follower).unwrap();
+                None
+            }
+            1 => {
+                scheduler.give_up(&follower);
+                Some(ErrorCode::Unfinished)
+            }
+            _ => {
+                drop(scheduler);
+                Some(ErrorCode::Io)
+            }
+        };
+        for (partition, wait) in waits.into_iter().enumerate() {
+            let (found, end) = wait.join().unwrap();
+            assert!(
+                found == collect(follower.partition(partition as u32).unwrap()).0,
+                "other blocks"
+            );
+            assert_eq!(end.map(|end| end.0), fault);
+        }
     });
 }

@@ -4,5 +4,6 @@ mod budget;
 pub(super) mod common;
 mod failures;
 mod figures;
+mod growth;
 mod promises;
 mod rules;

@@ -269,8 +269,8 @@ fn a_consumer_that_leaves_withdraws_its_requests() {
     let mut state = State::default();
     let all = SchedulerOptions::default();
     let extents = [reader.region(0).unwrap().own_extent(3).unwrap()];
-    let (gone, _) = state.open(output, 3..4);
-    let (stays, _) = state.open(output, 3..4);
+    let (gone, _) = state.open(output, 3..4, None);
+    let (stays, _) = state.open(output, 3..4, None);
     for id in [gone, stays] {
         state.ask(id, extents.into_iter());
     }
