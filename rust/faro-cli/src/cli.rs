@@ -39,8 +39,12 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Pack(Box<pack::PackArgs>),
     Cat(commands::cat::CatArgs),
+    Head(commands::head::HeadArgs),
+    Schema(commands::schema::SchemaArgs),
     Info(commands::info::InfoArgs),
     Layout(commands::layout::LayoutArgs),
+    Top(commands::top::TopArgs),
+    Where(commands::locate_key::WhereArgs),
     Check(commands::check::CheckArgs),
     Merge(commands::merge::MergeArgs),
     Dump(dump::DumpArgs),

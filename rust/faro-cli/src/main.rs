@@ -7,10 +7,12 @@ mod diff;
 mod dump;
 mod escape;
 mod failure;
+mod folder;
 mod pack;
 mod partitions;
 mod picture;
 mod progress;
+mod rows;
 mod signals;
 mod target;
 mod term;
@@ -59,8 +61,12 @@ fn run(command: &Command, out: &mut Out) -> Outcome {
     match command {
         Command::Pack(args) => pack::run(args, out),
         Command::Cat(args) => commands::cat::run(args, out),
+        Command::Head(args) => commands::head::run(args, out),
+        Command::Schema(args) => commands::schema::run(args, out),
         Command::Info(args) => commands::info::run(args, out),
         Command::Layout(args) => commands::layout::run(args, out),
+        Command::Top(args) => commands::top::run(args, out),
+        Command::Where(args) => commands::locate_key::run(args, out),
         Command::Check(args) => commands::check::run(args, out),
         Command::Merge(args) => commands::merge::run(args, out),
         Command::Dump(args) => dump::run(args, out),

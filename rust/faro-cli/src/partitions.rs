@@ -1,5 +1,6 @@
 //! Selections of partitions: numbers and ranges.
 
+use std::fmt;
 use std::ops::{Range, RangeInclusive};
 use std::str::FromStr;
 
@@ -8,6 +9,22 @@ use crate::failure::{Failure, Outcome};
 /// A range of partitions, with both ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Selection(RangeInclusive<u32>);
+
+impl Selection {
+    /// One partition.
+    pub(crate) fn one(partition: u32) -> Selection {
+        Selection(partition..=partition)
+    }
+}
+
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0.start(), self.0.end()) {
+            (first, last) if first == last => write!(f, "{first}"),
+            (first, last) => write!(f, "{first}-{last}"),
+        }
+    }
+}
 
 impl FromStr for Selection {
     type Err = String;

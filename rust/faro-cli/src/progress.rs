@@ -23,6 +23,11 @@ pub(crate) fn reading(total: Option<u64>, what: &str) -> ProgressBar {
     bar
 }
 
+/// A bar for this many outputs, each of which may take another time.
+pub(crate) fn outputs(total: usize, what: &str) -> ProgressBar {
+    bar(Some(total as u64), what, "{msg} {wide_bar} {pos} of {len} outputs")
+}
+
 /// Continues a bar after all input was read, while the rest is compressed and written.
 pub(crate) fn writing(bar: &ProgressBar, what: &str) {
     if !bar.is_hidden() {

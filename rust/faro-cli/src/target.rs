@@ -46,3 +46,38 @@ impl Target {
         }
     }
 }
+
+/// Names an output, or a folder of outputs.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct AnyTarget {
+    /// The output: NAME, or one of its files NAME.data, NAME.index, NAME.faro. Or a folder: all outputs in it
+    #[arg(value_name = "NAME|DIR")]
+    pub name: PathBuf,
+
+    /// The index file, when it is not called NAME.index; NAME is the data file then
+    #[arg(long, value_name = "FILE")]
+    pub index: Option<PathBuf>,
+}
+
+impl AnyTarget {
+    /// Whether it names a folder of outputs.
+    pub(crate) fn is_folder(&self) -> bool {
+        self.index.is_none() && faro::shuffle::is_folder(&self.name)
+    }
+
+    /// The one output.
+    pub(crate) fn one(&self) -> Target {
+        Target {
+            name: self.name.clone(),
+            index: self.index.clone(),
+        }
+    }
+
+    /// The files of the one output, or those of all outputs in the folder.
+    pub(crate) fn outputs(&self) -> Outcome<Vec<Files>> {
+        match self.is_folder() {
+            true => crate::folder::outputs(std::slice::from_ref(&self.name)),
+            false => Ok(vec![self.one().files()?]),
+        }
+    }
+}

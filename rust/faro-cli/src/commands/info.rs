@@ -2,6 +2,9 @@
 
 mod report;
 mod text;
+mod total;
+mod total_report;
+mod total_text;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -22,6 +25,7 @@ use super::fragments::{self, Fragments, is_fragments};
 use super::streams::StreamsInfo;
 use crate::failure::{Failure, Outcome};
 use crate::target::Target;
+use crate::folder;
 use crate::term::Out;
 use crate::units;
 use crate::view::{self, Spread, View};
@@ -33,16 +37,26 @@ It also describes unfinished outputs: it says so, and shows the committed region
 of Spark leave for its shuffle service, it says what they have together.
 
 Examples:
+Of a folder it prints one report over all outputs in it and in the folders in it: what they have together, how evenly \
+producers and partitions are loaded, and which outputs are unfinished or damaged. It reads only their ends, where the \
+statistics are. The exit code is 4 if an output is damaged.
+
   faro info shuffle
   faro info shuffle --partitions --schema
+  faro info shuffles/
+  faro info --total --partitions map-1 map-2
   faro info shuffles/*.index
   faro info --json shuffle | jq .partitions.skew")]
 pub(crate) struct InfoArgs {
-    /// The outputs: NAME, or one of its files NAME.data, NAME.index, NAME.faro
-    #[arg(required = true, value_name = "NAME")]
+    /// The outputs: NAME, or one of its files NAME.data, NAME.index, NAME.faro. Or folders: all outputs in them
+    #[arg(required = true, value_name = "NAME|DIR")]
     names: Vec<PathBuf>,
 
     /// The index file, when it is not called NAME.index; NAME is the data file then
+    /// One report over all outputs, as for a folder
+    #[arg(long, conflicts_with = "index")]
+    total: bool,
+
     #[arg(long, value_name = "FILE")]
     index: Option<PathBuf>,
 
@@ -80,6 +94,13 @@ pub(crate) fn run(args: &InfoArgs, out: &mut Out) -> Outcome {
         return Err(Failure::usage("--index is for one output"));
     }
     let mut all = Vec::new();
+    if args.total || (args.index.is_none() && folder::any(&args.names)) {
+        if args.schema || args.all_blocks {
+            let what = "--schema and --all-blocks are for single outputs; `faro schema` takes folders";
+            return Err(Failure::usage(what));
+        }
+        return total::run(&args.names, args.partitions, args.json, out);
+    }
     for name in &args.names {
         if args.index.is_none() && is_fragments(name) {
             let found = fragments::read(name, false)?;

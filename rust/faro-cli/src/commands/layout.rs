@@ -1,5 +1,8 @@
 //! `faro layout`: shows what every byte of an output is, as a table or a picture.
 
+mod figures;
+mod whole;
+
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -13,11 +16,13 @@ use serde::Serialize;
 
 use crate::escape::escape;
 use crate::failure::{Failure, Outcome};
-use crate::picture::{self, Grid, Part, RegionShare, SharedShare};
-use crate::target::Target;
+use crate::picture;
+use crate::target::AnyTarget;
 use crate::term::Out;
 use crate::units::{self, count, size};
 use crate::view::View;
+pub(crate) use figures::{grid, parts};
+use whole::Form;
 
 /// Show where everything is: every byte of the files, as a table, JSON or a picture
 #[derive(Args, Debug)]
@@ -25,14 +30,18 @@ use crate::view::View;
 The picture has a row for each region and a column for each partition (several share one when there are many), \
 coloured by stored bytes; bars show the totals of partitions and regions, so that skew is visible at a glance.
 
+Of a folder there is a picture only, as text or with --svg: a row for each output and a column for each partition.
+
 Examples:
   faro layout shuffle
+  faro layout shuffles/
+  faro layout shuffles/ --svg shuffles.svg
   faro layout shuffle --totals
   faro layout shuffle --svg shuffle.svg
   faro layout --json shuffle | jq '.ranges[] | select(.partition == 3)'")]
 pub(crate) struct LayoutArgs {
     #[command(flatten)]
-    target: Target,
+    target: AnyTarget,
 
     /// Print only the totals
     #[arg(long, conflicts_with = "json")]
@@ -115,7 +124,20 @@ impl RangeInfo {
 
 /// Runs the command.
 pub(crate) fn run(args: &LayoutArgs, out: &mut Out) -> Outcome {
-    let files = args.target.files()?;
+    if args.target.is_folder() {
+        let form = match &args.svg {
+            _ if args.totals => {
+                return Err(Failure::usage(
+                    "--totals is for one output: `faro info` has the sums of a folder",
+                ));
+            }
+            _ if args.json => Form::Json,
+            Some(path) => Form::Svg(path),
+            None => Form::Text,
+        };
+        return whole::run(&args.target.name, &form, out);
+    }
+    let files = args.target.one().files()?;
     let view = View::open(&files)?;
     let ranges = view.byte_map()?;
     let total = ranges.iter().map(|range| range.length).sum();
@@ -132,10 +154,7 @@ pub(crate) fn run(args: &LayoutArgs, out: &mut Out) -> Outcome {
             .file_name()
             .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let svg = picture::svg(&name, &grid(&view)?, &parts(&ranges));
-        if path.as_os_str() == "-" {
-            return out.text(&svg);
-        }
-        return std::fs::write(path, svg).map_err(|source| Failure::file(path, source));
+        return whole::write(path, &svg, out);
     }
     if !args.totals {
         table(&ranges, &runs, out)?;
@@ -269,78 +288,4 @@ fn totals(ranges: &[ByteRange], total: u64, out: &mut Out) -> Outcome {
         size(headers),
         size(padding)
     ))
-}
-
-fn grid(view: &View) -> Outcome<Grid> {
-    let header = view.header();
-    let first = header.first_partition;
-    let grid = Grid::collect(first, header.partition_count, view.region_count(), |i| {
-        let region = view.region(i)?;
-        let own = region.slots().filter(|slot| slot.extent.length > 0);
-        let own = own.map(|slot| (slot.partition - first, slot.extent.length)).collect();
-        let shared = region.shared().iter().map(|shared| SharedShare {
-            bytes: shared.extent.length,
-            members: (!shared.members.is_all()).then(|| shared.members.iter().map(|p| p - first).collect()),
-        });
-        Ok::<_, faro::Error>(RegionShare {
-            own,
-            shared: shared.collect(),
-        })
-    });
-    Ok(grid?)
-}
-
-/// The shares of all bytes, for the bar at the bottom of the picture.
-fn parts(ranges: &[ByteRange]) -> Vec<Part> {
-    let sum = |pick: &dyn Fn(&ByteRange) -> u64| ranges.iter().map(pick).sum();
-    let of = |what: ByteRangeKind| move |range: &ByteRange| if range.what == what { range.blocks.payload } else { 0 };
-    let framing = |range: &ByteRange| match range.what {
-        ByteRangeKind::OwnExtent | ByteRangeKind::SharedExtent => range.blocks.headers + range.blocks.padding,
-        _ => 0,
-    };
-    let messages = |range: &ByteRange| match range.what {
-        ByteRangeKind::RegionMessage
-        | ByteRangeKind::SchemaMessage
-        | ByteRangeKind::Dictionary
-        | ByteRangeKind::OtherMetadata
-        | ByteRangeKind::FooterMessage => range.length,
-        _ => 0,
-    };
-    let ends = |range: &ByteRange| match range.what {
-        ByteRangeKind::FileHeader | ByteRangeKind::Tail => range.length,
-        _ => 0,
-    };
-    let uncommitted = |range: &ByteRange| {
-        if range.what == ByteRangeKind::Uncommitted {
-            range.length
-        } else {
-            0
-        }
-    };
-    vec![
-        Part {
-            name: "own payload",
-            bytes: sum(&of(ByteRangeKind::OwnExtent)),
-        },
-        Part {
-            name: "shared payload",
-            bytes: sum(&of(ByteRangeKind::SharedExtent)),
-        },
-        Part {
-            name: "block headers, padding",
-            bytes: sum(&framing),
-        },
-        Part {
-            name: "messages",
-            bytes: sum(&messages),
-        },
-        Part {
-            name: "headers, tail",
-            bytes: sum(&ends),
-        },
-        Part {
-            name: "uncommitted",
-            bytes: sum(&uncommitted),
-        },
-    ]
 }

@@ -8,7 +8,7 @@ use faro::{
     SharedPolicy,
 };
 
-use super::check::Fault;
+use super::fault::Fault;
 use crate::escape::escape;
 use crate::failure::{Failure, Outcome, describe};
 use crate::target::Target;

@@ -133,6 +133,13 @@ pub(crate) struct By {
     pub kind: Option<KeyType>,
 }
 
+impl By {
+    /// Reads the columns of a key as `pack` records them.
+    pub(crate) fn parse_all(text: &str) -> Result<Vec<By>, String> {
+        text.split(',').map(parse_by).collect()
+    }
+}
+
 impl fmt::Display for By {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
@@ -140,7 +147,8 @@ impl fmt::Display for By {
     }
 }
 
-fn parse_by(text: &str) -> Result<By, String> {
+/// Reads a column of `--by`.
+pub(crate) fn parse_by(text: &str) -> Result<By, String> {
     let typed = text
         .rsplit_once(':')
         .and_then(|(name, kind)| KeyType::of_name(kind).map(|kind| (name, kind)));

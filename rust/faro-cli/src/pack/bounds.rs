@@ -7,6 +7,7 @@ use faro::key::compare_keys;
 use serde_json::value::RawValue;
 
 use super::json;
+use super::json_key::plain;
 use super::key_type::KeyType;
 use super::partitioner::OwnedKey;
 use super::reading::integer;
@@ -62,6 +63,26 @@ impl Bounds {
             file: None,
             rows: rows.collect(),
         })
+    }
+
+    /// Reads the property `faro.pack.bounds`.
+    pub(super) fn of_property(text: &str, columns: usize) -> Result<Bounds, String> {
+        let all: Vec<&RawValue> = serde_json::from_str(text).map_err(json::mistake)?;
+        let row = |(number, raw): (usize, &&RawValue)| {
+            Ok(Row {
+                line: number + 1,
+                values: values(raw.get(), columns)?,
+            })
+        };
+        Ok(Bounds {
+            file: None,
+            rows: all.iter().enumerate().map(row).collect::<Result<_, String>>()?,
+        })
+    }
+
+    /// A bound as it was given.
+    pub(super) fn shown(&self, number: usize) -> Option<String> {
+        self.rows.get(number).map(Row::shown)
     }
 
     /// How many partitions the bounds make.
@@ -122,7 +143,59 @@ impl Row {
     }
 }
 
+/// A key on the command line.
+#[derive(Debug)]
+pub(super) struct GivenKey(Vec<Given>);
+
+impl GivenKey {
+    /// Reads a key: a value for each column with commas between, or a JSON list of values.
+    pub(super) fn parse(text: &str, columns: usize) -> Result<GivenKey, String> {
+        if text.starts_with('[')
+            && let Ok(values) = values(text, columns)
+        {
+            return Ok(GivenKey(values));
+        }
+        let values: Vec<&str> = if columns == 1 {
+            vec![text]
+        } else {
+            text.split(',').collect()
+        };
+        if values.len() != columns {
+            let given = crate::units::plural(values.len() as u64, "value");
+            return Err(format!(
+                "the key has {columns} columns, and this is {given}; values with commas need a JSON list: [\"a,b\", 7]"
+            ));
+        }
+        Ok(GivenKey(
+            values.into_iter().map(|value| Given::Plain(value.to_owned())).collect(),
+        ))
+    }
+
+    /// The values by their types; without a type, a value is what it looks like in JSON, else text.
+    pub(super) fn values(&self, types: &[Option<KeyType>]) -> Result<OwnedKey, String> {
+        let values = self.0.iter().zip(types);
+        values.map(|(given, kind)| given.key_value(*kind)).collect()
+    }
+}
+
 impl Given {
+    /// The value of a key's column in a record.
+    fn key_value(&self, kind: Option<KeyType>) -> Result<OwnedValue, String> {
+        let value = match (self, kind) {
+            (_, Some(KeyType::Binary)) => return self.value(KeyType::Binary),
+            (Given::Plain(text), Some(kind)) => kind.field(text)?,
+            (Given::Json { raw, text }, Some(kind)) => kind.json(raw, text)?,
+            (Given::Json { raw, text }, None) => plain(raw, text)?,
+            (Given::Plain(text), None) => match values(text, 1).as_deref() {
+                Ok([Given::Json { raw, text }]) if !raw.starts_with(['{', '[']) => {
+                    return plain(raw, text).map(|value| OwnedValue::of(&value));
+                }
+                _ => plain("\"\"", text)?,
+            },
+        };
+        Ok(OwnedValue::of(&value))
+    }
+
     fn value(&self, kind: KeyType) -> Result<OwnedValue, String> {
         match self {
             Given::Plain(text) => kind.bound(text),

@@ -162,7 +162,7 @@ impl Field {
     }
 }
 
-fn type_of(value: &KeyValue<'_>) -> Option<KeyType> {
+pub(super) fn type_of(value: &KeyValue<'_>) -> Option<KeyType> {
     Some(match value {
         KeyValue::Bool(_) => KeyType::Bool,
         KeyValue::Int(_) | KeyValue::UInt(_) => KeyType::Int,
@@ -174,7 +174,7 @@ fn type_of(value: &KeyValue<'_>) -> Option<KeyType> {
 
 /// The value of a JSON value by its form. KEY-1: a number without fraction and exponent is an integer; one that does
 /// not fit into 64 bits is a float.
-fn plain<'a>(raw: &str, text: &'a str) -> Result<KeyValue<'a>, String> {
+pub(super) fn plain<'a>(raw: &str, text: &'a str) -> Result<KeyValue<'a>, String> {
     match raw.as_bytes().first() {
         Some(b'"') => Ok(KeyValue::Text(text)),
         Some(b'n') => Ok(KeyValue::Null),

@@ -13,17 +13,22 @@ mod key_type;
 mod outputs;
 mod packed;
 mod partitioner;
+mod place;
 mod reading;
 mod records;
 mod source;
+mod stored_key;
 mod text_input;
 mod text_key;
 mod times;
 mod value;
 mod write;
 
-pub(crate) use args::PackArgs;
-pub(crate) use value::hex;
+pub(crate) use args::{By, PackArgs, parse_by};
+pub(crate) use key_type::KeyType;
+pub(crate) use place::{Place, Placed, PlacedColumn, Placing};
+pub(crate) use stored_key::{StoredKey, by_of, header_names};
+pub(crate) use value::{decode_key, hex};
 
 use std::path::Path;
 
@@ -36,7 +41,6 @@ use crate::units;
 use bounds::Bounds;
 use input::Input;
 use json_key::Missing;
-use key_type::KeyType;
 use outputs::Job;
 use packed::Packed;
 use partitioner::{Partitioner, Sampler};

@@ -206,6 +206,51 @@ impl Parser {
     }
 }
 
+/// Splits records that were found before into their fields, one after another.
+pub(super) struct FieldSplitter {
+    parser: Option<Box<Parser>>,
+    raw: Vec<u8>,
+}
+
+impl FieldSplitter {
+    pub(super) fn new(splitting: Splitting) -> FieldSplitter {
+        FieldSplitter {
+            parser: match splitting {
+                Splitting::Lines => None,
+                Splitting::Fields(delimiter) => Some(Parser::new(delimiter, false)),
+                Splitting::QuotedFields(delimiter) => Some(Parser::new(delimiter, true)),
+            },
+            raw: Vec::new(),
+        }
+    }
+
+    /// The fields of a record, which has no line end.
+    pub(super) fn split<'a>(&'a mut self, bytes: &'a [u8]) -> Result<Record<'a>, String> {
+        let (mut text, mut ends): (&[u8], &[usize]) = (&[], &[]);
+        if let Some(parser) = &mut self.parser {
+            self.raw.clear();
+            let mut rest = bytes;
+            let (_, count) = parser
+                .read(&mut rest, &mut self.raw)
+                .map_err(|_| "a record that is not whole: it has an open quote, or is too long".to_owned())?;
+            if !rest.is_empty() {
+                return Err("a record of several lines".to_owned());
+            }
+            (text, ends) = (&parser.text, &parser.ends[..count]);
+        }
+        Ok(Record {
+            bytes,
+            line: 0,
+            crlf: false,
+            fields: Fields {
+                text,
+                ends,
+                trailing: 0,
+            },
+        })
+    }
+}
+
 /// Whether there are only empty lines, perhaps after a byte order mark.
 fn is_empty_text(raw: &[u8]) -> bool {
     let text = raw.strip_prefix("\u{feff}".as_bytes()).unwrap_or(raw);
@@ -226,6 +271,24 @@ mod tests {
             self.0 = &self.0[n..];
             Ok(n)
         }
+    }
+
+    #[test]
+    fn records_that_were_found_are_split_again() {
+        let mut splitter = FieldSplitter::new(Splitting::QuotedFields(b','));
+        let mut fields = |record: &str| {
+            let record = splitter.split(record.as_bytes())?;
+            let texts = record
+                .fields
+                .iter()
+                .map(|field| String::from_utf8(field.to_vec()).unwrap());
+            Ok::<_, String>(texts.collect::<Vec<_>>())
+        };
+        assert_eq!(fields("a,\"b,\n\"\"c\"\"\",").unwrap(), ["a", "b,\n\"c\"", ""]);
+        assert_eq!(fields("x").unwrap(), ["x"]);
+        assert!(fields("a\nb").is_err());
+        assert_eq!(fields("d,e").unwrap(), ["d", "e"]);
+        assert!(fields("\"open").is_err());
     }
 
     fn split(text: &str, splitting: Splitting) -> Vec<(String, u64)> {

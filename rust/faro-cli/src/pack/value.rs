@@ -43,7 +43,65 @@ impl OwnedValue {
     }
 }
 
+/// The values of an encoded key (KEY-1); none for bytes that are not one.
+pub(crate) fn decode_key(mut encoded: &[u8]) -> Option<Vec<OwnedValue>> {
+    fn take<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
+        let (first, rest) = from.split_first_chunk::<N>()?;
+        *from = rest;
+        Some(*first)
+    }
+    fn sized(from: &mut &[u8]) -> Option<Vec<u8>> {
+        let length = u32::from_le_bytes(take(from)?) as usize;
+        let (bytes, rest) = from.split_at_checked(length)?;
+        *from = rest;
+        Some(bytes.to_vec())
+    }
+    let mut values = Vec::new();
+    while let Some([tag]) = take(&mut encoded) {
+        let from = &mut encoded;
+        values.push(match tag {
+            0 => OwnedValue::Null,
+            1 => OwnedValue::Bool(take(from)? != [0]),
+            2 => OwnedValue::Int(i64::from_le_bytes(take(from)?)),
+            3 => OwnedValue::UInt(u64::from_le_bytes(take(from)?)),
+            4 => OwnedValue::Float(f64::from_bits(u64::from_le_bytes(take(from)?))),
+            5 => OwnedValue::Text(String::from_utf8(sized(from)?).ok()?),
+            6 => OwnedValue::Binary(sized(from)?),
+            7 => OwnedValue::Decimal(i128::from_le_bytes(take(from)?), i8::from_le_bytes(take(from)?)),
+            _ => return None,
+        });
+    }
+    Some(values)
+}
+
 /// Bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encoded_keys_come_back() {
+        let key = [
+            OwnedValue::Null,
+            OwnedValue::Bool(true),
+            OwnedValue::Int(-7),
+            OwnedValue::UInt(u64::MAX),
+            OwnedValue::Float(1.5),
+            OwnedValue::Text("Gr\u{fc}n".into()),
+            OwnedValue::Binary(vec![0, 255]),
+            OwnedValue::Decimal(-150, 2),
+        ];
+        let mut encoded = Vec::new();
+        key.iter().for_each(|value| value.borrow().encode(&mut encoded));
+        assert_eq!(decode_key(&encoded).unwrap(), key);
+        for end in 1..encoded.len() {
+            // No part of it is read past its end.
+            let _ = decode_key(&encoded[..end]);
+        }
+        assert_eq!(decode_key(&[9]), None);
+    }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::grid::Grid;
-use super::scale::{colour, percent, quote, shade, ticks};
+use super::scale::{colour, percent, quote, ticks};
 use crate::units::{count, plural, size};
 
 /// A share of the files' bytes, for the bar at the bottom.
@@ -33,12 +33,12 @@ const SHARED: &str = "#e8833a";
 const EMPTY: &str = "#f7f7f5";
 const PARTS: [&str; 6] = ["#315692", "#e8833a", "#97d4a0", "#c9b458", "#8b6fb3", "#c44e52"];
 
-/// Draws the picture of the output `name`; `parts` are the shares of its files' bytes.
+/// Draws the picture of the output `name`; `parts` are the shares of its files' bytes, if they are shown.
 pub(crate) fn svg(name: &str, grid: &Grid, parts: &[Part]) -> String {
     let row_height = (420.0 / grid.rows.len().max(1) as f64).clamp(3.0, 24.0);
     let map_height = row_height * grid.rows.len().max(1) as f64;
     let legend_top = MAP_TOP + map_height + 62.0;
-    let height = legend_top + 136.0;
+    let height = legend_top + if parts.is_empty() { 52.0 } else { 136.0 };
     let mut drawing = Drawing {
         text: String::new(),
         grid,
@@ -51,7 +51,9 @@ pub(crate) fn svg(name: &str, grid: &Grid, parts: &[Part]) -> String {
     drawing.axes();
     drawing.region_bars();
     drawing.legend(legend_top);
-    drawing.parts(legend_top + 62.0, parts);
+    if !parts.is_empty() {
+        drawing.parts(legend_top + 62.0, parts);
+    }
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" width=\"{WIDTH}\" \
          height=\"{height:.0}\">\n<style>{STYLE}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{}</svg>\n",
@@ -101,7 +103,7 @@ impl Drawing<'_> {
         self.label(LEFT, 34.0, "start", "title", name);
         let stored = size(grid.own + grid.shared);
         let (regions, partitions) = (
-            plural(grid.regions as u64, "region"),
+            plural(grid.regions as u64, grid.names.word),
             plural(grid.partitions.into(), "partition"),
         );
         let mut text = format!("{stored} of blocks in {regions} for {partitions}");
@@ -134,8 +136,11 @@ impl Drawing<'_> {
         let largest = grid.columns.iter().map(|column| column.largest).max().unwrap_or(0);
         let base = TOP_BARS + TOP_BARS_HEIGHT;
         let text = match grid.in_column() {
-            1 => "stored bytes of each partition, all regions".to_owned(),
-            n => format!("stored bytes of {n} partitions at a time, all regions: the largest (light), the mean (dark)"),
+            1 => format!("stored bytes of each partition, all {}s", grid.names.word),
+            n => format!(
+                "stored bytes of {n} partitions at a time, all {}s: the largest (light), the mean (dark)",
+                grid.names.word
+            ),
         };
         self.label(LEFT, TOP_BARS - 10.0, "start", "small", &text);
         self.label(LEFT - 8.0, TOP_BARS + 9.0, "end", "small", &size(largest));
@@ -173,11 +178,11 @@ impl Drawing<'_> {
             let y = MAP_TOP + r as f64 * height;
             for (c, &bytes) in row.cells.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
                 let hint = if hints {
-                    format!("{}, {}: {}", self.regions_text(r), self.partitions_text(c), size(bytes))
+                    format!("{}, {}: {}", grid.row_text(r), self.partitions_text(c), size(bytes))
                 } else {
                     String::new()
                 };
-                let fill = colour(shade(bytes, darkest));
+                let fill = colour(grid.shade(bytes, darkest));
                 self.rect(
                     LEFT + c as f64 * width,
                     y,
@@ -233,7 +238,7 @@ impl Drawing<'_> {
         );
         for (r, row) in self.grid.rows.iter().enumerate() {
             let y = MAP_TOP + r as f64 * height;
-            let hint = format!("{}: {} shared", self.regions_text(r), size(row.shared));
+            let hint = format!("{}: {} shared", self.grid.row_text(r), size(row.shared));
             self.rect(SHARED_LEFT, y, SHARED_WIDTH, height - Self::gap(height), EMPTY, "");
             let width = SHARED_WIDTH * row.shared as f64 / largest as f64;
             if row.shared > 0 {
@@ -259,16 +264,24 @@ impl Drawing<'_> {
         }
         for row in ticks(grid.rows.len(), (self.map_height / 18.0) as usize) {
             let y = MAP_TOP + (row as f64 + 0.5) * self.row_height + 4.0;
-            self.label(LEFT - 8.0, y, "end", "axis", &grid.rows[row].regions.start.to_string());
+            let number = grid.number(grid.rows[row].regions.start);
+            self.label(LEFT - 8.0, y, "end", "axis", &number.to_string());
         }
         self.label(LEFT + MAP_WIDTH / 2.0, bottom + 34.0, "middle", "axis", "partition");
         let middle = MAP_TOP + self.map_height / 2.0;
         let _ = writeln!(
             self.text,
-            "<text transform=\"translate(22 {middle:.1}) rotate(-90)\" text-anchor=\"middle\" class=\"axis\">region</text>"
+            "<text transform=\"translate(22 {middle:.1}) rotate(-90)\" text-anchor=\"middle\" class=\"axis\">{}</text>",
+            grid.names.word
         );
         if grid.rows.is_empty() {
-            self.label(LEFT + MAP_WIDTH / 2.0, middle + 4.0, "middle", "sub", "no region");
+            self.label(
+                LEFT + MAP_WIDTH / 2.0,
+                middle + 4.0,
+                "middle",
+                "sub",
+                &format!("no {}", grid.names.word),
+            );
         }
     }
 
@@ -280,14 +293,20 @@ impl Drawing<'_> {
         }
         let (height, scale) = (self.row_height, BARS_WIDTH / largest as f64);
         let right = BARS_LEFT + BARS_WIDTH;
-        self.label(right, MAP_TOP - 8.0, "end", "small", "each region");
+        self.label(
+            right,
+            MAP_TOP - 8.0,
+            "end",
+            "small",
+            &format!("each {}", grid.names.word),
+        );
         self.label(right, MAP_TOP + self.map_height + 16.0, "end", "small", &size(largest));
         for (r, row) in grid.rows.iter().enumerate() {
             let y = MAP_TOP + r as f64 * height;
             let (own, shared) = (row.own as f64 * scale, row.shared as f64 * scale);
             let hint = format!(
                 "{}: {} own, {} shared",
-                self.regions_text(r),
+                grid.row_text(r),
                 size(row.own),
                 size(row.shared)
             );
@@ -304,8 +323,10 @@ impl Drawing<'_> {
             let x = LEFT + width * f64::from(step) / f64::from(steps);
             self.rect(x, top, width / f64::from(steps) + 0.5, 14.0, &fill, "");
         }
-        for (place, share) in [(0.0, u64::MAX), (0.25, 16), (0.5, 4), (1.0, 1)] {
-            let bytes = darkest / share;
+        for place in [0.0, 0.25, 0.5, 1.0] {
+            // The bytes that have this shade.
+            let share = if self.grid.names.linear { place } else { place * place };
+            let bytes = (darkest as f64 * share) as u64;
             let anchor = if place == 0.0 {
                 "start"
             } else if place == 1.0 {
@@ -315,22 +336,25 @@ impl Drawing<'_> {
             };
             self.label(LEFT + width * place, top + 29.0, anchor, "small", &size(bytes));
         }
-        let mut text = "stored bytes of an extent, the colour by their square root".to_owned();
-        if self.grid.in_column() > 1 || self.grid.in_row() > 1 {
-            let _ = write!(text, ": the largest of each cell, {}", self.sharing());
+        let mut text = match self.grid.names.linear {
+            true => format!(
+                "stored bytes of a partition in each {}, on a linear scale",
+                self.grid.names.word
+            ),
+            false => "stored bytes of an extent, the colour by their square root".to_owned(),
+        };
+        if self.grid.is_shared() {
+            let _ = write!(text, ": the largest of each cell, {}", self.grid.sharing());
         }
         self.label(LEFT + width + 16.0, top + 11.0, "start", "axis", &text);
         if self.grid.shared > 0 {
             self.rect(LEFT + width + 16.0, top + 21.0, 14.0, 3.0, SHARED, "");
-            let text = "partition reads a shared extent of the region, stored once";
-            self.label(LEFT + width + 36.0, top + 27.0, "start", "axis", text);
+            let text = format!(
+                "partition reads a shared extent of the {}, stored once",
+                self.grid.names.word
+            );
+            self.label(LEFT + width + 36.0, top + 27.0, "start", "axis", &text);
         }
-    }
-
-    fn sharing(&self) -> String {
-        let columns = plural(self.grid.in_column().into(), "partition");
-        let rows = plural(self.grid.in_row() as u64, "region");
-        format!("{columns} wide and {rows} high")
     }
 
     /// Draws the bar for all bytes of the files.
@@ -371,15 +395,6 @@ impl Drawing<'_> {
             format!("partition {}", first + range.start)
         } else {
             format!("partitions {} to {}", first + range.start, first + range.end - 1)
-        }
-    }
-
-    fn regions_text(&self, row: usize) -> String {
-        let range = &self.grid.rows[row].regions;
-        if range.len() == 1 {
-            format!("region {}", range.start)
-        } else {
-            format!("regions {} to {}", range.start, range.end - 1)
         }
     }
 }

@@ -4,9 +4,45 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::scale::shade;
+use crate::units::plural;
+
 /// The most columns and rows; above that, several partitions or regions share one.
-const MAX_COLUMNS: u32 = 200;
-const MAX_ROWS: usize = 120;
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    pub columns: u32,
+    pub rows: usize,
+}
+
+impl Room {
+    /// In a picture.
+    pub(crate) const PICTURE: Room = Room {
+        columns: 200,
+        rows: 120,
+    };
+    /// In a text.
+    pub(crate) const TEXT: Room = Room { columns: 64, rows: 32 };
+}
+
+/// What the rows of a picture are.
+#[derive(Clone, Debug)]
+pub(crate) struct RowNames {
+    /// The word for one of them.
+    pub word: &'static str,
+    /// The number of each; none if they count from 0.
+    pub numbers: Option<Vec<u64>>,
+    /// Whether the colours are linear in the bytes.
+    pub linear: bool,
+}
+
+impl RowNames {
+    /// The regions of an output.
+    pub(crate) const REGIONS: RowNames = RowNames {
+        word: "region",
+        numbers: None,
+        linear: false,
+    };
+}
 
 /// The bytes that one region stores.
 #[derive(Clone, Debug, Default)]
@@ -61,18 +97,30 @@ pub(crate) struct Grid {
     /// The number of the partition with the most own bytes, and these bytes.
     pub heaviest: (u32, u64),
     pub empty_partitions: u32,
+    pub names: RowNames,
 }
 
 impl Grid {
-    /// Collects the figures; `region` returns what a region stores.
+    /// Collects the figures of a picture; `region` returns what a region stores.
     pub(crate) fn collect<E>(
+        first_partition: u32,
+        partitions: u32,
+        regions: usize,
+        region: impl FnMut(usize) -> Result<RegionShare, E>,
+    ) -> Result<Grid, E> {
+        Grid::within(Room::PICTURE, first_partition, partitions, regions, region)
+    }
+
+    /// As [`Grid::collect`], in at most as many columns and rows as there is room for.
+    pub(crate) fn within<E>(
+        room: Room,
         first_partition: u32,
         partitions: u32,
         regions: usize,
         mut region: impl FnMut(usize) -> Result<RegionShare, E>,
     ) -> Result<Grid, E> {
-        let in_column = round_up(partitions.div_ceil(MAX_COLUMNS));
-        let in_row = regions.div_ceil(MAX_ROWS).max(1);
+        let in_column = round_up(partitions.div_ceil(room.columns)).max(1);
+        let in_row = regions.div_ceil(room.rows).max(1);
         let column_count = partitions.div_ceil(in_column) as usize;
         // Only partitions with extents: a file may claim 2^28 partitions.
         let mut totals = BTreeMap::new();
@@ -111,7 +159,52 @@ impl Grid {
             shared,
             heaviest,
             empty_partitions: partitions - totals.len() as u32,
+            names: RowNames::REGIONS,
         })
+    }
+
+    /// The same, with rows of another kind.
+    pub(crate) fn named(mut self, names: RowNames) -> Grid {
+        self.names = names;
+        self
+    }
+
+    /// The number of a region, or of what else the rows are.
+    pub(crate) fn number(&self, region: usize) -> u64 {
+        let numbers = self.names.numbers.as_ref();
+        numbers
+            .and_then(|numbers| numbers.get(region))
+            .copied()
+            .unwrap_or(region as u64)
+    }
+
+    /// The shade of a cell, from 0 to 1.
+    pub(super) fn shade(&self, bytes: u64, darkest: u64) -> f64 {
+        match self.names.linear {
+            true => bytes as f64 / darkest.max(1) as f64,
+            false => shade(bytes, darkest),
+        }
+    }
+
+    /// What a row is, or rows together are.
+    pub(super) fn row_text(&self, row: usize) -> String {
+        let (range, word) = (&self.rows[row].regions, self.names.word);
+        match range.len() {
+            1 => format!("{word} {}", self.number(range.start)),
+            _ => format!("{word}s {} to {}", self.number(range.start), self.number(range.end - 1)),
+        }
+    }
+
+    /// How many partitions and rows share a cell.
+    pub(super) fn sharing(&self) -> String {
+        let columns = plural(self.in_column().into(), "partition");
+        let rows = plural(self.in_row() as u64, self.names.word);
+        format!("{columns} wide and {rows} high")
+    }
+
+    /// Whether several share a cell.
+    pub(super) fn is_shared(&self) -> bool {
+        self.in_column() > 1 || self.in_row() > 1
     }
 
     /// The largest extent of the picture, which has the darkest colour.

@@ -7,7 +7,7 @@ use crate::term::{Out, Style};
 use crate::units::{self, count, size};
 
 /// Prints a title and its text.
-fn entry(out: &mut Out, style: Style, title: &str, text: &str) -> Outcome {
+pub(super) fn entry(out: &mut Out, style: Style, title: &str, text: &str) -> Outcome {
     out.line(format!("{}  {text}", style.bold(&format!("{title:<11}"))).trim_end())
 }
 
