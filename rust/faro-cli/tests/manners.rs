@@ -153,8 +153,12 @@ fn help_is_there_for_people_and_shells() {
     for command in [
         "pack",
         "cat",
+        "head",
+        "schema",
         "info",
         "layout",
+        "top",
+        "where",
         "check",
         "dump",
         "diff",

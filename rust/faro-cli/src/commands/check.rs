@@ -1,6 +1,7 @@
 //! `faro check`: checks that files are complete and consistent.
 
 mod level;
+mod sum;
 mod verdict;
 mod whole;
 
@@ -15,6 +16,7 @@ use crate::failure::{Failure, Outcome, code_of};
 use crate::folder;
 use crate::term::Out;
 pub(crate) use level::LevelName;
+use sum::Sum;
 use verdict::{Passed, check_output, print, verdict};
 use whole::Showing;
 
@@ -24,8 +26,8 @@ use whole::Showing;
 For each output the first fault is shown, in the order of the specification: its code, file and byte offset, what was \
 expected there and what was found. All outputs are checked; the exit code is that of the worst.
 
-Of a folder, all outputs in it and in the folders in it are checked, in a few threads. Those that are not OK are \
-printed, and at the end how many are; --verbose prints all.
+Of several outputs, the last line says how many are OK. Of a folder, all outputs in it and in the folders in it are \
+checked, in a few threads, and only those that are not OK are printed; --verbose prints all.
 
 Of a file of fragments, as map tasks of Spark leave for its shuffle service, every block is verified at each level.
 
@@ -52,7 +54,7 @@ pub(crate) struct CheckArgs {
     #[arg(short, long)]
     quiet: bool,
 
-    /// Of folders, also print the outputs that are OK
+    /// Also print the outputs of folders that are OK
     #[arg(short, long, conflicts_with_all = ["quiet", "json"])]
     verbose: bool,
 
@@ -79,7 +81,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> Outcome {
         return whole::run(&args.names, args.level, showing, out);
     }
     let mut worst = 0;
-    let mut verdicts = Vec::new();
+    let (mut sum, mut verdicts) = (Sum::default(), Vec::new());
     for name in &args.names {
         let result = check(args, name);
         if let Err(error) = &result {
@@ -98,7 +100,11 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> Outcome {
         if !args.quiet && !args.json {
             print(&verdict, &result, out)?;
         }
+        sum.add(&verdict);
         verdicts.push(verdict);
+    }
+    if args.names.len() > 1 && !args.quiet && !args.json {
+        sum.print(args.level, out)?;
     }
     if args.json && !args.quiet {
         out.json(&serde_json::json!({ "outputs": verdicts }))?;

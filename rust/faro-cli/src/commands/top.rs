@@ -90,7 +90,7 @@ struct TopKey {
     key: Vec<Json>,
     bytes: u64,
     records: u64,
-    /// Of the bytes.
+    /// The share of the bytes.
     share: f64,
 }
 
@@ -216,7 +216,7 @@ fn print(top: &Top, out: &mut Out) -> Outcome {
     ))?;
     if top.error_bytes > 0 {
         let text = format!(
-            "estimates: each key has up to {} more, and as many records more as these have; --keys counts more exactly",
+            "estimates: each key may have up to {} more than is shown, and more records; --keys counts more keys exactly",
             size(top.error_bytes)
         );
         out.line(&style.yellow(&text))?;

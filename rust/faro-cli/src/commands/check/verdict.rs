@@ -21,11 +21,11 @@ pub(super) struct Verdict {
     pub ok: bool,
     level: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    regions: Option<u64>,
+    pub regions: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fragments: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    blocks: Option<u64>,
+    pub blocks: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     streams: Option<StreamsInfo>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -57,7 +57,7 @@ pub(super) struct ProducersInfo {
 pub(super) struct ProducerInfo {
     /// None for a merged file.
     pub producer: Option<u64>,
-    /// Of a merged file.
+    /// The generation of a merged file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generation: Option<u64>,
     pub outputs: u64,
