@@ -1,12 +1,12 @@
 """Counts and sums of some partitions of packed lineitem, as lines: partition, rows, quantity and price in hundredths."""
 
+import faro_format as faro
 import io
 import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from faro_format import open_reader
 from pyarrow import csv
 
 MONEY = pa.decimal128(15, 2)
@@ -16,7 +16,7 @@ COLUMNS = ["l_quantity", "l_extendedprice"]
 def main() -> None:
     """Read partitions [from, to) of the output NAME."""
     name, begin, end = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    with open_reader(name) as reader:
+    with faro.open(name) as reader:
         header = reader.properties["faro.pack.header"].split(",")
         options = csv.ConvertOptions(include_columns=COLUMNS, column_types=dict.fromkeys(COLUMNS, MONEY))
         for partition in range(begin, end):

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import faro_format as faro
 
-with faro.open_reader(Path("orders")) as reader:
-    for record in reader.records(7):
+with faro.open(Path("orders")) as reader:
+    for record in reader[7]:
         print(bytes(record).decode())
 
 with faro.Writer("small", faro.WriterOptions(64, layout="single", codec="zstd")) as writer:

@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-from faro_format import FaroError, open_reader
+from faro_format import FaroError, Reader
 from faro_format.arrow import read_table
 
 from partitioning.oracle import Bound
@@ -73,7 +73,7 @@ def bounds_option(folder: Path, bounds: Sequence[Bound], ducks: Sequence[str], *
 
 def reported_bounds(output: Path, columns: int) -> list[Bound]:
     """The bounds that the output records, with numbers as they were written."""
-    with open_reader(output) as reader:
+    with Reader(output) as reader:
         text = reader.properties.get("faro.pack.bounds", "[]")
 
     def shown(value: Any) -> str | None:
@@ -95,7 +95,7 @@ class Rows:
 
 def read_rows(output: Path) -> Rows:
     """All rows of an output, and the partition of each."""
-    with open_reader(output) as reader:
+    with Reader(output) as reader:
         first = reader.header.first_partition
         tables = [read_table(reader, first + partition) for partition in range(reader.header.partition_count)]
     partitions = [partition for partition, table in enumerate(tables) for _ in range(table.num_rows)]
@@ -106,7 +106,7 @@ def read_rows(output: Path) -> Rows:
 
 def read_records(output: Path) -> list[tuple[bytes, int]]:
     """All records of an output of text, and the partition of each."""
-    with open_reader(output) as reader:
+    with Reader(output) as reader:
         return [
             (bytes(record), partition)
             for partition in range(reader.header.partition_count)

@@ -15,12 +15,12 @@ from typing import Any
 
 import pyarrow as pa
 
+import faro_format as faro
 from benchmarks.data import lineitem_table, text_table
 from benchmarks.limits import pread_crc_arrow, raw_pread, raw_write
 from benchmarks.records import Records
 from benchmarks.tables import Tables
 from benchmarks.turns import Pass, Subject, measure, timed
-from faro_format import open_reader
 from faro_format.arrow import read_batches, read_partitions, read_schema
 
 BUFFER_MIB = 64
@@ -90,15 +90,15 @@ def read(case: dict[str, Any], folder: Path, options: argparse.Namespace) -> Non
                 raise AssertionError(f"{found} rows")
 
         def together() -> None:
-            with open_reader(path / "rows") as reader:
+            with faro.open(path / "rows") as reader:
                 found = read_partitions(reader, 0, work.partitions)
                 check(sum(batch.num_rows for _, batches in found for batch in batches))
 
         def alone() -> None:
-            with open_reader(path / "rows") as reader:
+            with faro.open(path / "rows") as reader:
                 check(sum(batch.num_rows for number in reader.partitions for batch in read_batches(reader, number)))
 
-        with open_reader(path / "rows") as reader:
+        with faro.open(path / "rows") as reader:
             blocks = sorted((one.offset + HEADER, len(one.stored)) for one in reader.all())
             schema = read_schema(reader)
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+import faro_format as faro
 from benchmarks.data import RECORDS, Partitions, text_records
-from faro_format import Writer, WriterOptions, open_reader
+from faro_format import Writer, WriterOptions
 
 
 class Records:
@@ -44,7 +45,7 @@ class Records:
     def read(self, path: Path) -> None:
         """Read all records of each partition as arrays."""
         count = 0
-        with open_reader(path / "rows") as reader:
+        with faro.open(path / "rows") as reader:
             for _, _, offsets in reader.record_arrays_by_partition(0, self.partitions):
                 count += offsets.size - 1
         if count != self.rounds * RECORDS:

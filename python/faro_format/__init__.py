@@ -1,11 +1,16 @@
 """Faro: an open on-disk format for shuffle data.
 
-    from faro_format import Writer, WriterOptions, open_reader
+    import faro_format as faro
 
-    with Writer("out", WriterOptions(partition_count=8)) as writer:
+    with faro.Writer("out", faro.WriterOptions(partition_count=8)) as writer:
         writer.write(3, b"a record")
-    with open_reader("out") as reader:
-        records = list(reader.records(3))
+    with faro.open("out") as reader:
+        records = list(reader[3])
+
+Tables are written by key, and come back as tables (docs/notebooks.md)::
+
+    faro.write(frame, "orders", by="customer", partitions=16)
+    frame = faro.open("orders")[7].to_pandas()
 
 Every failure raises :class:`FaroError`, with a code of the specification's closed set and the offset in the file.
 An error of the system is also an :class:`OSError` (:class:`FaroIOError`), and that of a missing file a
@@ -22,13 +27,19 @@ from faro_format._follow.follower import Follower
 from faro_format._follow.watch import Watch
 from faro_format._limits import Limits
 from faro_format._message.messages import Statistics, Streams
+from faro_format._pack.write import write
 from faro_format._reader.delivery import PartitionReader
 from faro_format._reader.figures import ReaderFigures
-from faro_format._reader.reader import Reader, open_reader
+from faro_format._reader.partition import Partition
+from faro_format._reader.reader import Reader
 from faro_format._repair.clean import CleanReport, KeptFile, clean
 from faro_format._repair.rebuild import rebuild
 from faro_format._repair.recover import RecoverReport, recover
 from faro_format._repair.repair import RepairReport, repair
+from faro_format._shuffle.opening import open
+from faro_format._shuffle.output import ShuffleOutput
+from faro_format._shuffle.shuffle import Shuffle
+from faro_format._shuffle.sums import ShuffleSums
 from faro_format._writer.figures import WriterFigures
 from faro_format._writer.listener import Listener
 from faro_format._writer.options import WriterOptions
@@ -58,12 +69,16 @@ __all__ = [
     "KeptFile",
     "Limits",
     "Listener",
+    "Partition",
     "PartitionReader",
     "Reader",
     "ReaderFigures",
     "RecoverReport",
     "RegionWriter",
     "RepairReport",
+    "Shuffle",
+    "ShuffleOutput",
+    "ShuffleSums",
     "Statistics",
     "Streams",
     "Summary",
@@ -73,8 +88,9 @@ __all__ = [
     "WriterOptions",
     "check",
     "clean",
-    "open_reader",
+    "open",
     "rebuild",
     "recover",
     "repair",
+    "write",
 ]

@@ -85,7 +85,7 @@ def is_url(value: object) -> bool:
 def path(name: str, value: object) -> str:
     """Return a path as text, from a str or os.PathLike. It is not empty, no URL, and the system can use it."""
     if is_url(value):
-        raise invalid(f"{name}: a local path; only Writer, Reader, open_reader and check take a URL", shown(value))
+        raise invalid(f"{name}: a local path; only Writer, open, Reader and check take a URL", shown(value))
     wanted = f"{name}: a path, as str or os.PathLike"
     try:
         found = os.fspath(value)  # type: ignore[call-overload]

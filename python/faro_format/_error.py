@@ -147,6 +147,14 @@ class FaroPermissionError(FaroIOError, PermissionError):
     """The system does not permit it."""
 
 
+class FaroIndexError(FaroError, IndexError):
+    """A number in brackets, as in ``reader[7]``, that is none of the partitions (``invalid-argument``)."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let the error be pickled."""
+        return no_index, (self.expected, self.found)
+
+
 _BY_ERRNO: dict[int | None, type[FaroIOError]] = {
     errno.ENOENT: FaroFileNotFoundError,
     errno.EEXIST: FaroFileExistsError,
@@ -219,6 +227,11 @@ class Place:
         """Return the ``io`` error for a name that exists (WRT-4)."""
         wanted = "no file of this name, or the option overwrite=True"
         return self.error(ErrorCode.IO, None, wanted, "a file", errno=errno.EEXIST)
+
+
+def no_index(expected: str, found: object) -> FaroIndexError:
+    """Return the error for a number in brackets that is none of the partitions."""
+    return FaroIndexError(ErrorCode.INVALID_ARGUMENT, expected, told(found))
 
 
 def invalid(expected: str, found: object = "") -> FaroError:

@@ -6,7 +6,7 @@
     with Reader(stored=storage.StoredOutput.paired(data, index)) as reader:
         records = list(reader.records(3))
 
-An output in an object store is opened by its URL: ``open_reader("s3://bucket/out")``. :class:`RemoteFile` is one file
+An output in an object store is opened by its URL: ``faro.open("s3://bucket/out")``. :class:`RemoteFile` is one file
 of it. A store of the caller's is a class with the methods of :class:`StoredFile`; :func:`check_stored_file` tests it.
 Outputs are written to a :class:`Destination`, for example memory; :func:`check_destination` tests one of the caller's.
 Where the other modules raise FaroError with the code ``io``, a stored file raises an OSError, and the reader adds its

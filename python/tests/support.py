@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import duckdb
 from hypothesis import strategies as st
 
 from faro_format import Block, FaroError, Framing, PartitionReader, Reader, Writer, WriterOptions
@@ -186,6 +187,15 @@ def fault_of(action: Any, *arguments: Any, **named: Any) -> FaroError | None:
     except FaroError as fault:
         return fault
     return None
+
+
+def asked(query: str, rows: Any) -> list[Any]:
+    """What DuckDB answers to a query from ``rows``."""
+    # DuckDB finds the argument by its name.
+    assert rows is not None
+    found = duckdb.sql(query)
+    assert found is not None
+    return found.fetchall()
 
 
 def delivered(reader: PartitionReader, framing: Framing) -> dict[int, list[tuple[int, bytes]]]:

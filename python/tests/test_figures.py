@@ -14,7 +14,8 @@ from destining import Failing
 from hypothesis import given, settings
 from support import Call, fault_of, scripts
 
-from faro_format import FaroError, ReaderFigures, Writer, WriterFigures, WriterOptions, open_reader, storage
+import faro_format as faro
+from faro_format import FaroError, ReaderFigures, Writer, WriterFigures, WriterOptions, storage
 from faro_format.arrow import ArrowWriter
 
 
@@ -35,7 +36,7 @@ def test_the_figures_agree_with_the_files(script: tuple[WriterOptions, list[Call
         assert figures.file_bytes == sum(path.stat().st_size for path in Path(folder).iterdir())
         assert (figures.memory_used, out.memory_used, figures.memory_refusals) == (0, 0, 0)
         assert figures.compress_time == figures.checksum_time == figures.sync_time == 0
-        with open_reader(Path(folder, "out")) as reader:
+        with faro.open(Path(folder, "out")) as reader:
             blocks = list(reader.all())
             found = reader.figures()
         assert figures.blocks == found.blocks == len(blocks)
@@ -135,7 +136,7 @@ def test_a_reader_counts_what_threads_read(tmp_path: Path) -> None:
             out.write(number % 8, f"a record with a number {number} and words that come again".encode())
         out.flush()
         out.write(0, b"x")
-    reader = open_reader(tmp_path / "out")
+    reader = faro.open(tmp_path / "out")
     empty = reader.figures()
     assert (empty.blocks, empty.regions_read, empty.regions_cached, empty.memory_used) == (0, 0, 0, 0)
     with reader:
@@ -160,11 +161,11 @@ def test_a_walk_that_ends_early_counts_what_it_delivered(tmp_path: Path) -> None
     with Writer(tmp_path / "out", WriterOptions(1, block_size=10)) as out:
         for _ in range(10):
             out.write(0, bytes(10))
-    with open_reader(tmp_path / "out") as reader:
+    with faro.open(tmp_path / "out") as reader:
         walk = reader.partition(0)
         next(walk)
         next(walk)
-        walk.close()  # type: ignore[attr-defined]
+        walk.close()  # type: ignore[union-attr]
         assert reader.figures().blocks == 2
 
 
@@ -172,7 +173,7 @@ def test_log_records(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "faro_format")
     with Writer(tmp_path / "out", WriterOptions(1)) as out:
         out.write(0, b"x")
-    with open_reader(tmp_path / "out"):
+    with faro.open(tmp_path / "out"):
         pass
     data, index = tmp_path / "out.data", tmp_path / "out.index"
     size = data.stat().st_size + index.stat().st_size

@@ -47,7 +47,7 @@ def test_the_wheel_says_what_it_is(wheel: zipfile.ZipFile) -> None:
     assert metadata["Description-Content-Type"] == "text/markdown"
     assert str(metadata.get_payload()).strip() == (PROJECT / "README.md").read_text().strip()
     assert "Typing :: Typed" in metadata.get_all("Classifier", [])
-    assert metadata.get_all("Provides-Extra") == ["arrow", "fsspec"]
+    assert metadata.get_all("Provides-Extra") == ["arrow", "fsspec", "pandas", "polars", "duckdb", "notebook"]
 
 
 def test_the_wheel_has_the_licence_and_the_types(wheel: zipfile.ZipFile) -> None:
@@ -88,7 +88,7 @@ import faro_format.key
 assert faro.key.partition_columns([[1, "x"]], 8).size == 2
 with faro.Writer("out", faro.WriterOptions(2)) as writer:
     writer.write(1, b"one")
-with faro.open_reader("out") as reader:
+with faro.open("out") as reader:
     assert [bytes(record) for record in reader.records(1)] == [b"one"]
 """
     done = run(BLOCK_PYARROW + use, tmp_path)

@@ -11,9 +11,10 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "faro_format"
 ROOMS = [
-    *("_error", "_arguments", "_limits", "_fsspec", "_pyarrow", "_bytes", "_codec", "_dictionaries", "_storage"),
-    *("storage", "generated", "_block", "_message", "_index", "plan", "_reader", "_follow", "_check", "_writer"),
-    *("hybrid", "_repair", "merge", "key", "arrow"),
+    *("_error", "_arguments", "_limits", "_fsspec", "_pyarrow", "_extras", "_bytes", "_codec", "_dictionaries"),
+    *("_storage", "storage", "generated", "_block", "_message", "_index", "plan", "_tables", "_picture", "_reader"),
+    *("_follow", "_check", "_writer", "hybrid", "_repair", "merge", "_shuffle", "key", "arrow"),
+    *("_pack", "_command", "__main__"),
 ]
 """From the bottom up, as docs/architecture.md draws them."""
 

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import FILE_ID, Call, arrow_message, events_of, model, output, scripts, write
 
+import faro_format as faro
 from faro_format import (
     Codec,
     ErrorCode,
@@ -25,7 +26,6 @@ from faro_format import (
     Writer,
     WriterOptions,
     check,
-    open_reader,
 )
 from faro_format._storage.names import Layout
 from faro_format._writer.options import CodecName
@@ -149,7 +149,7 @@ def test_open_by_name(tmp_path: Path) -> None:
         with Writer(name, WriterOptions(2, layout=layout)) as writer:
             writer.write(1, b"x")
             writer.property("k", "v")
-        with open_reader(name) as reader:
+        with faro.open(name) as reader:
             assert isinstance(reader, Reader)
             assert reader.payload(1) == b"\x01\0\0\0x"
             assert reader.properties == {"k": "v"}
@@ -161,7 +161,7 @@ def test_records_of_many_blocks_at_once(tmp_path: Path) -> None:
     with Writer(str(tmp_path / "a"), WriterOptions(2, block_size=1_000, buffer_size=100_000)) as writer:
         for record in records:
             writer.write(1, record)
-    with open_reader(tmp_path / "a") as reader:
+    with faro.open(tmp_path / "a") as reader:
         assert sum(1 for _ in reader.partition(1)) > 500
         data, offsets = reader.record_arrays(1)
         assert list(reader.records(1)) == records
@@ -176,14 +176,14 @@ def test_the_first_fault_of_many_blocks_is_named(tmp_path: Path) -> None:
         for number in range(60):
             region.block(0, 0, b"\2\0\0\0xy\0\0\0\0")
             region.block(0, 0, b"\1\0\0\0x" if number != 40 else b"\2\0\0\0x")
-    with open_reader(tmp_path / "a") as reader:
+    with faro.open(tmp_path / "a") as reader:
         blocks = list(reader.partition(0))
     wrong, damaged = blocks[81].offset, blocks[100].offset
     path = tmp_path / "a.faro"
     content = bytearray(path.read_bytes())
     content[damaged + 24] ^= 1
     path.write_bytes(content)
-    with open_reader(tmp_path / "a") as reader, pytest.raises(FaroError) as caught:
+    with faro.open(tmp_path / "a") as reader, pytest.raises(FaroError) as caught:
         reader.record_arrays(0)
     assert (caught.value.code, caught.value.offset) == (ErrorCode.MALFORMED_BLOCK, wrong + 24)
 
@@ -196,7 +196,7 @@ def test_framing_kind_and_codec_are_enumerated(tmp_path: Path, number: int) -> N
     options |= {"layout": "single" if number else "paired", "schema": schema if framing == Framing.ARROW else None}
     with Writer(tmp_path / "out", WriterOptions(1, **options)) as writer:
         writer.write(0, arrow_message(b"x" * 1000))
-    with open_reader(tmp_path / "out") as reader:
+    with faro.open(tmp_path / "out") as reader:
         assert (reader.header.framing, reader.header.kind) == (framing, kind) == (number, 3 if number else 2)
         assert (type(reader.header.framing), type(reader.header.kind)) == (Framing, FileKind)
         assert [(block.codec, type(block.codec)) for block in reader.partition(0)] == [(codec, Codec)]
@@ -214,7 +214,7 @@ def test_options_take_a_member_or_its_name(tmp_path: Path) -> None:
     assert (WriterOptions(2).framing, WriterOptions(2).codec) == (Framing.RECORDS, Codec.NONE)
     with Writer(tmp_path / "a", given) as writer:
         writer.write(0, b"x" * 999)
-    with open_reader(tmp_path / "a") as reader:
+    with faro.open(tmp_path / "a") as reader:
         again = WriterOptions(2, framing=reader.header.framing, codec=next(reader.partition(0)).codec, file_id=FILE_ID)
     assert again == given
     with pytest.raises(FrozenInstanceError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 from faro_format import _arguments as arguments
 from faro_format._block.block import BLOCK_HEADER_SIZE, Block
@@ -18,9 +18,15 @@ from faro_format._reader.delivery import PartitionReader, check_from_region
 from faro_format._reader.extents import Sequences
 from faro_format._reader.figures import ReaderFigures
 from faro_format._reader.opening import directory_entry, load_region, message_bounds, open_files, open_finished
+from faro_format._reader.partition import OutputPartition, Partition, index_of, selection
+from faro_format._reader.shown import html_of, name_of, text_of
 from faro_format._storage.input_file import Window
 from faro_format._storage.names import Path
 from faro_format._storage.stored_output import StoredOutput, output_to_read
+from faro_format._tables.calls import Numbers, OutputTables
+
+if TYPE_CHECKING:
+    from faro_format._tables.selection import Columns, Selection, Types
 
 _log = logging.getLogger("faro_format")
 
@@ -35,8 +41,12 @@ def check_cache(cache: object) -> int:
     return arguments.integer("cache", cache, 0, 2**63 - 1)
 
 
-class Reader(PartitionReader):
-    """A finished output, opened (OPN-1). Opening reads headers, tail and footer, and no region or block."""
+class Reader(PartitionReader, OutputTables):
+    """A finished output, opened (OPN-1). Opening reads headers, tail and footer, and no region or block.
+
+    It is a collection of its partitions: ``len(reader)``, ``for partition in reader``, and ``reader[7]`` for the one
+    with the number 7.
+    """
 
     def __init__(
         self,
@@ -96,6 +106,33 @@ class Reader(PartitionReader):
         _log.debug(
             "opened %r: %d regions, %d partitions", files.index.place.path, self.region_count, header.partition_count
         )
+
+    def __len__(self) -> int:
+        """Return how many partitions there are."""
+        return self.header.partition_count
+
+    def __iter__(self) -> Iterator[Partition]:
+        """Yield the partitions."""
+        return (OutputPartition(self, number, name_of(self)) for number in self.partitions)
+
+    def __getitem__(self, partition: SupportsIndex) -> Partition:
+        """Return a partition by its absolute number.
+
+        Raises:
+            FaroError: ``invalid-argument``, which is an IndexError if there is no such partition.
+        """
+        header = self.header
+        return OutputPartition(self, index_of(partition, header.first_partition, header.end_partition), name_of(self))
+
+    def _select(self, partitions: Numbers, columns: Columns, types: Types) -> Selection:
+        return selection(self, partitions, columns, types)
+
+    def __repr__(self) -> str:
+        """Return the name of the output, and how much there is."""
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     @property
     def memory_used(self) -> int:
@@ -193,16 +230,3 @@ class Reader(PartitionReader):
         # Replaced, so that no more than these are in memory; threads may read the same ones twice.
         self._messages = dict(enumerate(found, number))
         return self._messages.pop(number, None)
-
-
-def open_reader(
-    name: Path,
-    *,
-    storage_options: Mapping[str, Any] | None = None,
-    limits: Limits = DEFAULT_LIMITS,
-    verify: bool = True,
-    lookup: Lookup = "full",
-) -> Reader:
-    """Open an output by its NAME (PUB-1), a path or a URL; the same as ``Reader(name)``."""
-    checked = name if arguments.is_url(name) else arguments.path("name", name)
-    return Reader(checked, storage_options=storage_options, limits=limits, verify=verify, lookup=lookup)

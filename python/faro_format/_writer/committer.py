@@ -129,6 +129,7 @@ class Committer:
             data_bytes=data_bytes,
             index_bytes=total - data_bytes,
             statistics=statistics,
+            _partitions=range(self._options.first_partition, self._options._end_partition),
         )
         self._files.publish(sync=self._sync if self._options.durability == "commit" else None, reading=reading)
         _log.debug("finished %r: %d regions, %d bytes", self._index.place.path, summary.regions, total)

@@ -54,6 +54,34 @@ def as_table(value: Any, schema: Any) -> Any:  # noqa: ANN401
         raise invalid(f"table: rows of the writer's columns, {_listed(schema)}", fault) from fault
 
 
+def as_stream(value: Any, keep: list[Any]) -> tuple[Any, list[int]]:  # noqa: ANN401
+    """Return rows as a pyarrow RecordBatchReader, and the numbers of the columns to take.
+
+    Args:
+        value: rows as :func:`as_table` takes them; what has ``__arrow_c_stream__`` is read as the result is read.
+        keep: names of columns to take even if they are the index of a pandas DataFrame.
+
+    Raises:
+        FaroError: ``invalid-argument`` for another object.
+    """
+    if not any(hasattr(value, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")):
+        raise invalid(f"data: {_TAKEN}", shown(value))
+    try:
+        if isinstance(value, pa.RecordBatchReader):
+            stream = value
+        elif hasattr(value, "__arrow_c_stream__"):
+            stream = pa.RecordBatchReader.from_stream(value)
+        else:
+            stream = _imported(value).to_reader()
+        index = _index_of(stream.schema)
+    except MemoryError:
+        raise
+    except (pa.ArrowException, AttributeError, LookupError, OSError, TypeError, ValueError) as fault:
+        raise invalid(f"data: {_TAKEN}", fault) from fault
+    names = stream.schema.names
+    return stream, [number for number, name in enumerate(names) if name not in index or name in keep]
+
+
 def _imported(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, pa.Table):
         return value
@@ -72,9 +100,14 @@ def _imported(value: Any) -> Any:  # noqa: ANN401
 
 def _without_index(rows: Any, schema: Any) -> Any:  # noqa: ANN401
     """Leave out columns with a DataFrame's index, such as that of a filtered one, unless the schema names them."""
-    described = rows.schema.pandas_metadata or {}
-    index = {name for name in described.get("index_columns", ()) if isinstance(name, str)}
+    index = _index_of(rows.schema)
     return rows.drop_columns([name for name in rows.schema.names if name in index and name not in schema.names])
+
+
+def _index_of(schema: Any) -> set[str]:  # noqa: ANN401
+    """Return the columns that are the index of a pandas DataFrame."""
+    described = schema.pandas_metadata or {}
+    return {name for name in described.get("index_columns", ()) if isinstance(name, str)}
 
 
 def _listed(schema: Any) -> str:  # noqa: ANN401

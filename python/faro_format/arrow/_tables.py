@@ -11,21 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from faro_format._arguments import flag, integers, shown
-from faro_format._block.block import BLOCK_HEADER_SIZE, KIND_DATA
+from faro_format._block.block import KIND_DATA
 from faro_format._bytes.arrow_arrays import binary_array
-from faro_format._bytes.header import FRAMING_ARROW, HEADER_SIZE
-from faro_format._error import ErrorCode, invalid
+from faro_format._error import invalid
 from faro_format._pyarrow import pa
 from faro_format._reader.delivery import PartitionReader
 from faro_format._reader.windows import by_partition
 from faro_format._storage.destination import Destination
 from faro_format._storage.names import Path
+from faro_format._tables.batches import Outline, batches, schema_of
 from faro_format._writer.calls import Calls, CallsOfArrow
 from faro_format._writer.options import WriterOptions
 from faro_format._writer.region_builder import RegionBuilder, member_bits
 from faro_format._writer.summary import Summary
 from faro_format._writer.writer import Writer
-from faro_format.arrow._batches import Outline, batches
 from faro_format.arrow._input import as_schema, as_table
 from faro_format.arrow._rows import Rows, check_rows, cut, messages, one_batch
 
@@ -232,7 +231,7 @@ class ArrowWriter:
 
 def _check_reader(reader: object) -> None:
     if not isinstance(reader, PartitionReader):
-        raise invalid("reader: a Reader or a Follower, for example open_reader(name)", shown(reader))
+        raise invalid("reader: a Reader or a Follower, for example Reader(name)", shown(reader))
 
 
 def read_schema(reader: PartitionReader) -> Any:  # noqa: ANN401
@@ -243,17 +242,7 @@ def read_schema(reader: PartitionReader) -> Any:  # noqa: ANN401
             schema (SCH-3).
     """
     _check_reader(reader)
-    message = reader.schema_message
-    if reader.header.framing != FRAMING_ARROW or message is None:
-        name = reader.header.framing.name.lower()
-        raise invalid("an output with framing arrow; reader.records() reads framing records", f"framing {name}")
-    try:
-        return pa.ipc.read_schema(pa.py_buffer(message))
-    except MemoryError:
-        raise
-    except Exception as fault:
-        offset = HEADER_SIZE + BLOCK_HEADER_SIZE
-        raise reader._files.index.place.error(ErrorCode.MALFORMED_MESSAGE, offset, "an Arrow schema", fault) from fault
+    return schema_of(reader.header.framing, reader.schema_message, reader._files.index.place)
 
 
 def _outline(reader: PartitionReader) -> Outline:

@@ -5,13 +5,13 @@ it while it arrives and appends it to a merged file: :class:`Merge`. A reader of
 :func:`missing`, and gets from the producers' own outputs only what is missing: :func:`with_originals`. For everything
 else a merged file is an output like any other::
 
-    from faro_format import open_reader
+    import faro_format as faro
     from faro_format.merge import Merge, MergeOptions, fragment
 
     with Merge.create("merged", MergeOptions(partition_count=8)) as merge:
         for producer in range(3):
             sent = io.BytesIO()
-            with open_reader(f"map-{producer}") as reader:
+            with faro.open(f"map-{producer}") as reader:
                 fragment(reader, 0, 8, sent)
             push = merge.begin(producer, 0)
             push.write(sent.getvalue())

@@ -155,7 +155,7 @@ def with_originals(
     file costs reads of the originals, and is in :attr:`MergedReading.faults`; it does not fail the reading::
 
         expected = [Expected(producer, 0) for producer in range(100)]
-        for found in with_originals(merged, 3, expected, lambda of: open_reader(f"map-{of.producer}")):
+        for found in with_originals(merged, 3, expected, lambda of: faro.open(f"map-{of.producer}")):
             consume(found.producer, found.block.payload)
 
     Args:

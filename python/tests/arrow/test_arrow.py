@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 from support import FILE_ID, Call, arrow_message, fault_of, write
 
-from faro_format import ErrorCode, FaroError, Writer, WriterOptions, check, open_reader
+import faro_format as faro
+from faro_format import ErrorCode, FaroError, Writer, WriterOptions, check
 from faro_format._storage.names import Layout
 from faro_format.arrow import ArrowWriter, read_batches, read_records, read_schema, read_table, unpacked
 
@@ -45,7 +46,7 @@ def test_tables_by_partition(tmp_path: Path, layout: Layout, rotation: int) -> N
     files: dict[str, Any] = {name.replace("faro", "single"): tmp_path / f"a.{name}" for name in names}
     check(**files)
     plain = rows.cast(unpacked(rows.schema))
-    with open_reader(tmp_path / "a") as reader:
+    with faro.open(tmp_path / "a") as reader:
         assert reader.region_count > 3
         assert read_schema(reader) == plain.schema
         for partition in reader.partitions:
@@ -110,7 +111,7 @@ def test_columns_as_records(tmp_path: Path, kind: pa.DataType) -> None:
         for bad in (pa.array(["x", None], kind), pa.array([1]), ["x"]):
             with pytest.raises(FaroError, match="invalid-argument"):
                 writer.write_arrow_column(np.zeros(2, np.int64), bad)
-    with open_reader(tmp_path / "a") as reader:
+    with faro.open(tmp_path / "a") as reader:
         for partition in range(3):
             expected = [value.encode() for i, value in enumerate(values) if i % 3 == partition]
             assert read_records(reader, partition).to_pylist() == expected
@@ -126,7 +127,7 @@ def test_buffers_that_arrow_compressed_are_refused(tmp_path: Path) -> None:
     with Writer(str(tmp_path / "a"), WriterOptions(2, framing="arrow", schema=schema, layout="single")) as writer:
         writer.write(0, batch.serialize().to_pybytes())
         writer.write(1, compressed)
-    with open_reader(tmp_path / "a") as reader:
+    with faro.open(tmp_path / "a") as reader:
         assert next(read_batches(reader, 0)).equals(batch)
         with pytest.raises(FaroError) as caught:
             list(read_batches(reader, 1))

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 from support import fault_of
 
-from faro_format import ErrorCode, FaroError, check, open_reader
+import faro_format as faro
+from faro_format import ErrorCode, FaroError, check
 from faro_format.arrow import ArrowWriter, read_batches, read_table
 from faro_format.arrow import _rows as arrow_rows
 
@@ -42,7 +43,7 @@ def test_each_partition_gets_its_rows_in_order(
         for begin in range(0, table.num_rows, step):
             writer.write(table.slice(begin, step), partitions[begin : begin + step])
     check(data=tmp_path / "a.data", index=tmp_path / "a.index")
-    with open_reader(tmp_path / "a") as reader:
+    with faro.open(tmp_path / "a") as reader:
         assert (reader.region_count > 2) == (step < table.num_rows)
         for partition in reader.partitions:
             assert read_table(reader, partition).equals(table.filter(pa.array(partitions == partition)))
@@ -54,7 +55,7 @@ def test_batches_are_of_about_a_size(tmp_path: Path) -> None:
         for begin in range(0, table.num_rows, 37):
             part = table.slice(begin, 37)
             writer.write(part, np.zeros(part.num_rows, np.int64))
-    with open_reader(tmp_path / "a") as reader:
+    with faro.open(tmp_path / "a") as reader:
         counts = [batch.num_rows for batch in read_batches(reader, 0)]
     per_block = 20_000 * table.num_rows / table.nbytes
     assert sum(counts) == table.num_rows
@@ -68,7 +69,7 @@ def test_few_partitions_around_the_rotation(tmp_path: Path, present: list[int]) 
     with ArrowWriter(str(tmp_path / "a"), SCHEMA, 40, rotation=4) as writer:
         writer.write(table, np.array(present))
     check(data=tmp_path / "a.data", index=tmp_path / "a.index")
-    with open_reader(tmp_path / "a") as reader:
+    with faro.open(tmp_path / "a") as reader:
         for row, partition in enumerate(present):
             assert read_table(reader, partition).equals(table.slice(row, 1))
 
@@ -82,7 +83,7 @@ def test_a_row_that_is_too_large_leaves_the_writer_as_it_was(tmp_path: Path) -> 
             assert fault is not None
             assert fault.code == ErrorCode.LIMIT_EXCEEDED
         writer.write(fine, np.array([3, 3]))
-    with open_reader(tmp_path / "a") as reader:
+    with faro.open(tmp_path / "a") as reader:
         assert [read_table(reader, p).num_rows for p in reader.partitions] == [1, 0, 0, 3]
 
 
@@ -91,7 +92,7 @@ def test_views_are_unpacked(tmp_path: Path) -> None:
     table = pa.table({"text": pa.array(words, pa.string_view()), "bytes": pa.array(words, pa.binary_view())})
     with ArrowWriter(str(tmp_path / "a"), table.schema, 2) as writer:
         writer.write(table, np.array([1, 1, 1]))
-    with open_reader(tmp_path / "a") as reader:
+    with faro.open(tmp_path / "a") as reader:
         found = read_table(reader, 1)
     assert found.schema.types == [pa.string(), pa.binary()]
     assert found.column("text").to_pylist() == words

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 from support import fault_of
 
-from faro_format import ErrorCode, open_reader
+import faro_format as faro
+from faro_format import ErrorCode
 from faro_format.arrow import ArrowWriter, read_table
 
 ROWS = {"id": [1, 2, 3, 4], "name": ["one", None, "three", "vier"]}
@@ -63,7 +64,7 @@ def test_what_exports_arrow_is_written(tmp_path: Path, kind: str) -> None:
         writer.write(FRAMES[kind](), PARTITIONS)
         writer.broadcast(FRAMES[kind]())
         writer.multicast([2], FRAMES[kind]())
-    with open_reader(tmp_path / "out") as reader:
+    with faro.open(tmp_path / "out") as reader:
         for partition in range(3):
             own = TABLE.filter(pa.array(np.array(PARTITIONS) == partition))
             assert read_table(reader, partition).equals(pa.concat_tables([own, TABLE, *[TABLE] * (partition == 2)]))
@@ -74,7 +75,7 @@ def test_series_are_partitions_too(tmp_path: Path, library: Any) -> None:
     for partitions in (library.Series(PARTITIONS), pa.chunked_array([PARTITIONS]), np.array(PARTITIONS, np.uint8)):
         with ArrowWriter(tmp_path / "out", TABLE.schema, 2, overwrite=True) as writer:
             writer.write(library.DataFrame(ROWS), partitions)
-        with open_reader(tmp_path / "out") as reader:
+        with faro.open(tmp_path / "out") as reader:
             assert read_table(reader, 1)["id"].to_pylist() == [2, 4]
 
 
@@ -83,7 +84,7 @@ def test_the_index_is_written_if_the_schema_names_it(tmp_path: Path) -> None:
     schema = pa.schema([("id", pa.int64()), ("name", pa.string())])
     with ArrowWriter(tmp_path / "out", schema, 2) as writer:
         writer.write(frame, PARTITIONS)
-    with open_reader(tmp_path / "out") as reader:
+    with faro.open(tmp_path / "out") as reader:
         assert read_table(reader, 0).to_pydict() == {"id": [1, 3], "name": ["one", "three"]}
 
 
@@ -93,7 +94,7 @@ def test_time_zones_come_back(tmp_path: Path, zone: str) -> None:
     times = pd.DataFrame({"at": pd.to_datetime(["2026-03-29 00:59", "2026-03-29 01:01"], utc=True)})
     with ArrowWriter(tmp_path / "out", schema, 2) as writer:
         writer.write(times, [0, 1])
-    with open_reader(tmp_path / "out") as reader:
+    with faro.open(tmp_path / "out") as reader:
         for partition in range(2):
             found = read_table(reader, partition)
             assert found.schema == schema
@@ -118,7 +119,7 @@ def test_what_is_not_a_table_of_the_schema_is_refused(tmp_path: Path, table: Any
             assert fault.expected.startswith("table: ")
             assert len(str(fault)) < 300
         writer.write(TABLE, PARTITIONS)
-    with open_reader(tmp_path / "out") as reader:
+    with faro.open(tmp_path / "out") as reader:
         assert read_table(reader, 0).num_rows == 2
 
 
@@ -132,7 +133,7 @@ def test_a_stream_that_breaks_is_refused_and_the_writer_goes_on(tmp_path: Path) 
         assert fault is not None
         assert (fault.code, "the source broke" in fault.found) == (ErrorCode.INVALID_ARGUMENT, True)
         writer.write(TABLE, PARTITIONS)
-    with open_reader(tmp_path / "out") as reader:
+    with faro.open(tmp_path / "out") as reader:
         assert read_table(reader, 0).num_rows == 2
 
 

@@ -87,6 +87,8 @@ class World:
 
     folder: Path
     count: int = 0
+    tabled: Any = None
+    """What reads an output of tables."""
 
     def name(self) -> Path:
         self.count += 1

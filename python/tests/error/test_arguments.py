@@ -48,9 +48,11 @@ from faro_format import (
     FaroIOError,
     Follower,
     Limits,
+    Partition,
     PartitionReader,
     Reader,
     RegionWriter,
+    Shuffle,
     Watch,
     Writer,
     WriterOptions,
@@ -127,7 +129,6 @@ READS: dict[str, Callable[..., Any]] = {
     "repair": faro.repair,
     "rebuild": faro.rebuild,
     "recover": faro.recover,
-    "open_reader": faro.open_reader,
 }
 
 
@@ -388,6 +389,64 @@ def storage_rows() -> Iterator[Row]:
     yield Row(storage.check_stored_file, "expected", buffer, compared)
 
 
+def notebook_rows() -> Iterator[Row]:
+    act: Any
+    for call in (faro.open, Shuffle):
+        yield Row(call, "source", path, lambda w, v, call=call: call(_source(w, v)), also=("data",))
+        takes: dict[str, Takes] = {"limits": nothing, "verify": flag, "recursive": flag, "storage_options": nothing}
+        for argument, taken in {**takes, "progress": or_none(callable)}.items():
+            act = lambda w, v, call=call, argument=argument: call(w.folder, **{argument: v})  # noqa: E731
+            yield Row(call, argument, taken, act)
+    lookup = among("full", "direct")
+    yield Row(faro.open, "lookup", lookup, lambda w, v: faro.open(w.pair()["index"], lookup=v).close())
+    none_or_some = integers(0, 2, range(100), sets=True)
+    some: Takes = lambda v: (  # noqa: E731
+        v is None or PARTITION(v) or (not isinstance(v, (str, bytes, bytearray, memoryview)) and none_or_some(v))
+    )
+    for name in ("to_arrow", "to_pandas", "to_polars", "to_batches", "scanner"):
+        for kind in (Reader, Shuffle):
+            rows: Any = lambda w, v, name=name, kind=kind, **more: _rows(w, kind, name, v, more)  # noqa: E731
+            found = getattr(kind, name)
+            yield Row(found, "partitions", some, lambda w, v, rows=rows: rows(w, v))
+            # What these hold is wide.
+            yield Row(found, "columns", anything, lambda w, v, rows=rows: rows(w, 1, columns=v))
+            yield Row(found, "types", lambda v: v is None, lambda w, v, rows=rows: rows(w, 1, types=v))
+            if name == "scanner":
+                yield Row(found, "filter", lambda v: v is None, lambda w, v, rows=rows: rows(w, 1, filter=v))
+    good: dict[str, Any] = {"data": pa.table({"x": [1]}), "by": "x"}
+    for argument, taken in {
+        "data": lambda v: isinstance(v, pa.Table),
+        "by": lambda v: isinstance(v, str) and v == "x",
+        "partitions": or_none(integer(1, 2**28)),
+        "bounds": anything,
+        "destination": nothing,
+        "storage_options": nothing,
+        "properties": or_none(lambda v: isinstance(v, dict) and not v),
+    }.items():
+        act = lambda w, v, argument=argument: faro.write(**{"name": w.name(), **good, argument: v})  # noqa: E731
+        yield Row(faro.write, argument, taken, act)
+    yield Row(faro.write, "name", path, lambda w, v: faro.write(good["data"], _inside(w, v), by="x", overwrite=True))
+
+
+def _source(world: World, value: Any) -> Any:
+    """A source that is neither bytes, which are a file, nor a list of names, which is a shuffle."""
+    if buffer(value) and not isinstance(value, (str, np.ndarray)):
+        raise TypeError("source")
+    several = isinstance(value, (list, tuple, set)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    if several and all(map(path, value)):
+        # Names of outputs, or none.
+        raise TypeError("source")
+    return _inside(world, value)
+
+
+def _rows(world: World, kind: Any, name: str, partitions: Any, more: dict[str, Any]) -> Any:
+    if world.tabled is None:
+        world.tables().close()
+        # Once for all values: these calls leave it as it is.
+        world.tabled = kind(world.folder / "out1") if kind is Reader else kind([world.folder / "out1"])
+    return getattr(world.tabled, name)(partitions, **more)
+
+
 def is_dict(value: Any) -> bool:
     return isinstance(value, dict)
 
@@ -435,7 +494,16 @@ def _compared(expected: Any) -> None:
         storage.check_stored_file(storage.MemoryFile(b"x"), expected)
 
 
-TABLE = [*options_rows(), *opening_rows(), *writer_rows(), *reader_rows(), *arrow_rows(), *key_rows(), *storage_rows()]
+TABLE = [
+    *options_rows(),
+    *opening_rows(),
+    *writer_rows(),
+    *reader_rows(),
+    *arrow_rows(),
+    *key_rows(),
+    *storage_rows(),
+    *notebook_rows(),
+]
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.call.__qualname__}-{row.argument}")
@@ -490,6 +558,7 @@ MADE_BY_THE_LIBRARY = {
     *("Block", "CheckLevel", "CheckReport", "CleanReport", "Codec", "DictionaryEntry", "Encoded", "ErrorCode"),
     *("ErrorFamily", "FaroError", "FaroIOError", "FileHeader", "FileKind", "Framing", "KeptFile", "PartitionReader"),
     *("RecoverReport", "RepairReport", "Statistics", "StoredFile", "Streams", "Summary", "VERSION_MAJOR"),
+    *("Partition", "ShuffleOutput", "ShuffleSums"),
     *("Destination", "NewFile", "ReaderFigures", "VERSION_MINOR", "WriterFigures", "Listener"),
 }
 """What callers get and do not make, and what they define and the library calls."""
@@ -509,7 +578,7 @@ def _public() -> Iterator[Callable[..., Any]]:
                     yield method
 
 
-@pytest.mark.parametrize("kind", [PartitionReader, RegionWriter, Watch, storage.StoredOutput])
+@pytest.mark.parametrize("kind", [Partition, PartitionReader, RegionWriter, Watch, storage.StoredOutput])
 def test_what_callers_do_not_construct(kind: Any) -> None:
     with pytest.raises(TypeError, match=r"not constructed|abstract"):
         kind()
@@ -524,7 +593,7 @@ def test_integers_of_numpy_are_integers(tmp_path: Path, number: Any) -> None:
         writer.multicast_event(np.array([20, 119], np.uint64), number(64), b"two")
         with writer.region() as region:
             region.block(number(119), number(0), b"\1\0\0\0x", number(1))
-    with faro.open_reader(tmp_path / "out") as reader:
+    with faro.open(tmp_path / "out") as reader:
         assert [bytes(record) for record in reader.records(number(119))] == [b"x" * 100, b"x"]
         assert [block.partition for block in reader.range(number(119), number(120))][:1] == [119]
         assert reader.stored_bytes(number(119)) > 100

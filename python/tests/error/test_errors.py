@@ -23,7 +23,6 @@ from faro_format import (
     Writer,
     WriterOptions,
     check,
-    open_reader,
 )
 from faro_format._error import Place
 
@@ -31,7 +30,7 @@ CALLS = [Call("write", [0], b"one"), Call("broadcast", [], b"all")]
 
 
 @pytest.mark.parametrize("name", ["nothing", "nothing.faro", "nothing.data", "nowhere/nothing"])
-@pytest.mark.parametrize("ask", [open_reader, Reader, check, faro.Follower, faro.repair])
+@pytest.mark.parametrize("ask", [faro.open, Reader, check, faro.Follower, faro.repair])
 def test_a_missing_file_is_a_file_not_found_error(tmp_path: Path, ask: Any, name: str) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         ask(tmp_path / name)

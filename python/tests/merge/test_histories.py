@@ -13,7 +13,8 @@ import random
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from faro_format import ErrorCode, FaroError, Follower, Reader, Writer, WriterOptions, check, open_reader
+import faro_format as faro
+from faro_format import ErrorCode, FaroError, Follower, Reader, Writer, WriterOptions, check
 from faro_format.merge import (
     Expected,
     Merge,
@@ -108,7 +109,7 @@ class Histories:
 
     def open(self, of: Expected) -> Reader:
         """Open the output of a producer."""
-        return open_reader(self._name(of))
+        return faro.open(self._name(of))
 
     def pushed(self, rng: random.Random) -> Pushed | None:
         """Return a random fragment; None if there are no such blocks."""
@@ -169,7 +170,7 @@ class Histories:
         """Check that the file reads back as the model says, alone and with originals."""
         check(name)
         expected = [Expected(producer, model.attempts.get(producer, 0)) for producer in range(PRODUCERS)]
-        with open_reader(name) as reader:
+        with faro.open(name) as reader:
             for partition in range(PARTITIONS):
                 wanted = []
                 for _, _, run in runs(reader, partition):

@@ -18,7 +18,7 @@ from remote import BUCKET, ObjectStore, in_memory_store
 from support import Call, Output, delivered, fault_of, read_all, scripts, write
 
 import faro_format as faro
-from faro_format import ErrorCode, FaroError, Framing, Reader, WriterOptions, check, open_reader, storage
+from faro_format import ErrorCode, FaroError, Framing, Reader, WriterOptions, check, storage
 from faro_format._storage import input_file, remote_file
 
 SOME = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -98,12 +98,12 @@ def test_in_s3(tmp_path: Path, object_store: ObjectStore, layout: Any) -> None:
     made = write(tmp_path, WriterOptions(7, layout=layout, buffer_size=MIB), calls(400, 10_000))
     url = object_store.put(made, f"same-{layout}")
     options = object_store.options
-    with open_reader(url, storage_options=options) as reader, made.reader() as local:
+    with faro.open(url, storage_options=options) as reader, made.reader() as local:
         for read in (Reader.all, lambda reader: reader.by_partition(0, 7), lambda reader: reader.range(2, 5)):
             assert list(read(reader)) == list(read(local)) != []
         assert delivered(reader, Framing.RECORDS) == delivered(local, Framing.RECORDS)
     for lookup in ("full", "direct"):
-        with open_reader(url, storage_options=options, lookup=lookup) as reader, made.reader() as local:
+        with faro.open(url, storage_options=options, lookup=lookup) as reader, made.reader() as local:
             assert delivered(reader, Framing.RECORDS) == delivered(local, Framing.RECORDS)
     assert check(url, storage_options=options) == check(**made.files)
     # The same fault, in the file of the store.
@@ -122,7 +122,7 @@ def test_requests_of_a_pair(tmp_path: Path, object_store: ObjectStore) -> None:
     url = object_store.put(made, "requests")
     end = made.files["data"].stat().st_size
     with object_store.counted() as requests:
-        reader = open_reader(f"{url}.data", storage_options=object_store.options)
+        reader = faro.open(f"{url}.data", storage_options=object_store.options)
     assert sorted(requests) == [("GET", "requests.data", "bytes=0-65535"), ("GET", "requests.index", f"bytes=-{MIB}")]
     with object_store.counted() as requests:
         read_all(reader)
@@ -143,7 +143,7 @@ def test_requests_of_small_extents(tmp_path: Path, object_store: ObjectStore) ->
     # 100 regions of about 100 KB: a partition has one small extent in each.
     made = write(tmp_path, WriterOptions(10, buffer_size=100_000), calls(1_000, 9_000, 10))
     url = object_store.put(made, "small")
-    with open_reader(f"{url}.data", storage_options=object_store.options) as reader:
+    with faro.open(f"{url}.data", storage_options=object_store.options) as reader:
         assert reader.region_count > 50
         for walk in (lambda: reader.partition(3), reader.all, lambda: reader.by_partition(0, 10)):
             with object_store.counted() as requests:
@@ -155,13 +155,13 @@ def test_requests_of_small_extents(tmp_path: Path, object_store: ObjectStore) ->
 def test_requests_of_a_single_file(tmp_path: Path, object_store: ObjectStore) -> None:
     options = object_store.options
     small = object_store.put(write(tmp_path, WriterOptions(3, layout="single"), calls(5, 9_000, 3)), "tiny")
-    with object_store.counted() as requests, open_reader(f"{small}.faro", storage_options=options) as reader:
+    with object_store.counted() as requests, faro.open(f"{small}.faro", storage_options=options) as reader:
         read_all(reader)
     assert len(requests) == 1
     made = write(tmp_path, WriterOptions(7, layout="single", buffer_size=MIB), calls(1_000, 9_000))
     large = object_store.put(made, "large")
     with object_store.counted() as requests:
-        reader = open_reader(f"{large}.faro", storage_options=options)
+        reader = faro.open(f"{large}.faro", storage_options=options)
     assert requests == [("GET", "large.faro", "bytes=-65536"), ("GET", "large.faro", "bytes=0-65535")]
     with object_store.counted() as requests, reader:
         assert list(reader.all())
@@ -177,11 +177,11 @@ def test_names(tmp_path: Path, object_store: ObjectStore) -> None:
     both = object_store.put(write(tmp_path, WriterOptions(3), calls(5, 100, 3)), "names/both")
     object_store.put(write(tmp_path, WriterOptions(3, layout="single"), calls(5, 100, 3)), "names/both")
     for name in (pair, f"{pair}/", f"{pair}.data", f"{pair}.index", single, f"{single}.faro", f"{both}.faro"):
-        with object_store.counted() as requests, open_reader(name, storage_options=options) as reader:
+        with object_store.counted() as requests, faro.open(name, storage_options=options) as reader:
             assert reader.partitions == range(3)
         assert len(requests) == {True: 3, False: 1 if "faro" in name else 2}[name.rstrip("/") in (pair, single)], name
     with pytest.raises(FaroError, match="invalid-argument: expected one output of this NAME; say 's3://bucket/names"):
-        open_reader(both, storage_options=options)
+        faro.open(both, storage_options=options)
     # A single file of exactly this name.
     object_store.filesystem.copy(f"{BUCKET}/names/single.faro", f"{BUCKET}/names/exactly")
     assert check("s3://bucket/names/exactly", storage_options=options).blocks == 3
@@ -189,18 +189,18 @@ def test_names(tmp_path: Path, object_store: ObjectStore) -> None:
     assert check(data=f"{pair}.data", index=f"{pair}.index", storage_options=options).blocks == 3
     # One file of a pair is a pair.
     object_store.filesystem.rm_file(f"{BUCKET}/names/pair.data")
-    fault = fault_of(open_reader, pair, storage_options=options)
+    fault = fault_of(faro.open, pair, storage_options=options)
     assert fault is not None
     assert (type(fault), fault.role, fault.file) == (type(fault), "data", f"{pair}.data")
     assert isinstance(fault, FileNotFoundError)
     for name, wanted in (("none", "NAME.faro, or NAME.data and NAME.index"), ("none.data", "NAME.data and NAME.index")):
         with pytest.raises(FileNotFoundError, match=f"expected an output 'none': {wanted}, found none of these files"):
-            open_reader(f"s3://{BUCKET}/names/{name}", storage_options=options)
+            faro.open(f"s3://{BUCKET}/names/{name}", storage_options=options)
     with pytest.raises(FileNotFoundError, match=f"io in single file 's3://{BUCKET}/names/none.faro'"):
-        open_reader(f"s3://{BUCKET}/names/none.faro", storage_options=options)
+        faro.open(f"s3://{BUCKET}/names/none.faro", storage_options=options)
     for name in ("s3://bucket/.faro", "s3://bucket/..", "s3://"):
         with pytest.raises(FaroError, match="invalid-argument: expected the NAME of an output"):
-            open_reader(name, storage_options=options)
+            faro.open(name, storage_options=options)
 
 
 def test_a_pair_in_two_places(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_a_pair_in_two_places(tmp_path: Path) -> None:
         assert len(list(reader.all())) == 3
     with pytest.raises(FileNotFoundError, match=r"io in index file '.*none.index'"):
         Reader(data="memory://apart.data", index=tmp_path / "none.index")
-    with open_reader(made.base.as_uri()) as reader:
+    with faro.open(made.base.as_uri()) as reader:
         assert len(list(reader.all())) == 3
 
 
@@ -218,7 +218,7 @@ def test_content_that_is_replaced_is_never_mixed(tmp_path: Path, object_store: O
     first = write(tmp_path, WriterOptions(3, buffer_size=MIB), calls(400, 10_000, 3))
     second = write(tmp_path, WriterOptions(3, buffer_size=MIB), calls(400, 10_000, 3))
     url = object_store.put(first, "replaced")
-    reader = open_reader(url, storage_options=object_store.options)
+    reader = faro.open(url, storage_options=object_store.options)
     blocks = reader.all()
     assert next(blocks) is not None
     object_store.put(second, "replaced")
@@ -248,11 +248,11 @@ def test_other_arguments_that_are_refused(tmp_path: Path) -> None:
     url: Any
     for url in ("nothing://a/b", "s3.x://a/b"):
         with pytest.raises(FaroError, match="invalid-argument: expected a URL and storage_options that fsspec accepts"):
-            open_reader(url)
+            faro.open(url)
     options: Any
     for options in ({}, {"anon": True}, "text"):
         with pytest.raises(FaroError, match="invalid-argument: expected storage_options"):
-            open_reader(str(tmp_path / "out"), storage_options=options)
+            faro.open(str(tmp_path / "out"), storage_options=options)
     # Paths that contain a protocol, and begin with none.
     (tmp_path / "s3:").mkdir()
     for path in (f"{tmp_path}/s3://out", tmp_path / "s3:" / "out"):
@@ -272,7 +272,7 @@ def test_what_errors_show_of_a_url() -> None:
 
 
 def test_without_fsspec_the_error_says_how_to_get_it() -> None:
-    code = "import sys; sys.modules['fsspec'] = None\nimport faro_format as faro\nfaro.open_reader('s3://bucket/out')"
+    code = "import sys; sys.modules['fsspec'] = None\nimport faro_format as faro\nfaro.open('s3://bucket/out')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("ModuleNotFoundError: URLs need fsspec")

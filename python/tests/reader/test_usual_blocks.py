@@ -16,8 +16,8 @@ from faro_format._block.encapsulation import encapsulation_fault
 from faro_format._bytes.checksum import crc32c
 from faro_format._reader.extents import _read_block
 from faro_format._storage.input_file import Window
+from faro_format._tables.batches import Outline, _has_compressed_buffers
 from faro_format.arrow import read_batches, read_partitions
-from faro_format.arrow._batches import Outline, _has_compressed_buffers
 
 Answer = tuple[list[Any], tuple[Any, ...] | None]
 

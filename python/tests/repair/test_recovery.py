@@ -14,6 +14,7 @@ import pytest
 from killed import contents, finish_and_die, killed, living, names, write, write_and_die
 from support import FILE_ID, arrow_message, fault_of
 
+import faro_format as faro
 from faro_format import (
     ErrorCode,
     FaroError,
@@ -24,7 +25,6 @@ from faro_format import (
     WriterOptions,
     check,
     clean,
-    open_reader,
     recover,
 )
 from faro_format._storage import publishing_lock as publishing
@@ -145,7 +145,7 @@ sys.stdin.read()
         process.wait()
     assert recovered(tmp_path)[::2] == ("last-commit", 100)
     assert names(tmp_path) == PAIR
-    with open_reader(tmp_path / "out") as reader:
+    with faro.open(tmp_path / "out") as reader:
         assert reader.properties == {"faro.repair": "last-commit"}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from support import fault_of
 
+import faro_format as faro
 from faro_format import (
     ErrorCode,
     Follower,
@@ -17,7 +18,6 @@ from faro_format import (
     Writer,
     WriterOptions,
     check,
-    open_reader,
     rebuild,
     recover,
     repair,
@@ -106,7 +106,7 @@ def test_a_folder_is_no_single_file(tmp_path: Path) -> None:
     assert paths_to_open(str(tmp_path / "a"), None).single is None
 
 
-ASK: list[Any] = [open_reader, Reader, Follower, check, repair, recover]
+ASK: list[Any] = [faro.open, Reader, Follower, check, repair, recover]
 
 
 @pytest.mark.parametrize("kind", [str, Path])
@@ -156,7 +156,7 @@ def test_names_that_contradict_each_other(ask: Any, given: dict[str, str]) -> No
 
 
 def test_a_name_of_no_output_says_what_was_looked_for(tmp_path: Path) -> None:
-    fault = fault_of(open_reader, tmp_path / "nosuch")
+    fault = fault_of(faro.open, tmp_path / "nosuch")
     assert fault is not None
     assert (fault.code, fault.found) == (ErrorCode.IO, "none of these files")
     assert "'nosuch'" in fault.expected

@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 from support import FILE_ID, fault_of
 
-from faro_format import ErrorCode, FaroError, Follower, Writer, WriterOptions, check, open_reader
+import faro_format as faro
+from faro_format import ErrorCode, FaroError, Follower, Writer, WriterOptions, check
 from faro_format._error import Place
 from faro_format._storage import locks
 from faro_format._storage.publishing_lock import PublishingLock
@@ -370,7 +371,7 @@ def test_reading_a_file_that_is_written_here_does_not_lose_its_lock(tmp_path: Pa
     for _ in range(3):
         with Follower(**named) as follower:
             follower.poll()
-        fails_at_opening = fault_of(open_reader, tmp_path / "out")
+        fails_at_opening = fault_of(faro.open, tmp_path / "out")
         assert fails_at_opening is not None
     assert [is_locked(file) for file in files] == [True] * len(files)
     writer.finish()
@@ -429,6 +430,6 @@ def test_readers_of_a_file_that_is_written_here_use_few_descriptors(tmp_path: Pa
         before = len(os.listdir("/proc/self/fd"))
         for _ in range(500):
             with pytest.raises(FaroError, match="unfinished"):
-                open_reader(name)
+                faro.open(name)
         assert len(os.listdir("/proc/self/fd")) < before + 20
-    open_reader(name).close()
+    faro.open(name).close()

@@ -20,7 +20,8 @@ from moto.s3 import models
 from remote import BUCKET, ObjectStore
 from support import FILE_ID, fault_of
 
-from faro_format import FaroError, Reader, Writer, WriterOptions, check, open_reader, repair, storage
+import faro_format as faro
+from faro_format import FaroError, Reader, Writer, WriterOptions, check, repair, storage
 from faro_format._storage import s3_upload
 
 MIB = 1 << 20
@@ -59,7 +60,7 @@ def test_the_objects_are_the_bytes_of_local_files(store: ObjectStore, tmp_path: 
     assert {name: store.filesystem.cat_file(f"{BUCKET}/{name}") for name in expected} == expected
     url = f"s3://{BUCKET}/out"
     check(url, storage_options=store.options)
-    with open_reader(url, storage_options=store.options) as reader:
+    with faro.open(url, storage_options=store.options) as reader:
         assert sum(len(record) for p in range(4) for record in reader.records(p)) == 700_000 * count
 
 
@@ -126,7 +127,7 @@ def test_of_two_writers_of_one_name_one_wins(store: ObjectStore, count: int) -> 
     assert isinstance(third, FileExistsError)
     with writer(store, overwrite=True) as out:
         out.write(0, b"newer")
-    with open_reader(f"s3://{BUCKET}/out", storage_options=store.options) as reader:
+    with faro.open(f"s3://{BUCKET}/out", storage_options=store.options) as reader:
         assert [bytes(record) for record in reader.records(0)] == [b"newer"]
 
 
@@ -276,7 +277,7 @@ def test_memory_by_url() -> None:
     try:
         with Writer(url, WriterOptions(4)) as out:
             out.write(0, b"x")
-        with open_reader(url) as reader:
+        with faro.open(url) as reader:
             assert [bytes(record) for record in reader.records(0)] == [b"x"]
         assert isinstance(fault_of(Writer, url, WriterOptions(4)), FileExistsError)
         at = 0

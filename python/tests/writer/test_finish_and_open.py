@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from remote import BUCKET, ObjectStore
 from support import FILE_ID, Call, delivered, fault_of, scripts
 
-from faro_format import FaroError, Limits, Reader, Writer, WriterOptions, check, open_reader, storage
+import faro_format as faro
+from faro_format import FaroError, Limits, Reader, Writer, WriterOptions, check, storage
 from faro_format._storage.local_file import LocalFile
 
 
@@ -56,7 +57,7 @@ def test_the_reader_is_as_one_that_was_opened_by_name(script: tuple[WriterOption
             call.make(out)
         out.property("k", "v")
         summary, reader = out.finish_and_open()
-        with reader, open_reader(Path(folder, "out")) as opened:
+        with reader, faro.open(Path(folder, "out")) as opened:
             assert found_by(reader) == found_by(opened)
             assert [reader._files.data.place, reader._files.index.place] == [
                 opened._files.data.place,

@@ -16,6 +16,7 @@ from destining import Failing
 from hypothesis import given, settings
 from support import FILE_ID, Call, fault_of, output, scripts
 
+import faro_format as faro
 from faro_format import (
     ErrorCode,
     FaroError,
@@ -25,7 +26,6 @@ from faro_format import (
     WriterOptions,
     check,
     hybrid,
-    open_reader,
     storage,
 )
 from faro_format.arrow import ArrowWriter
@@ -197,7 +197,7 @@ def test_an_exception_when_the_output_is_finished(tmp_path: Path) -> None:
         Writer(tmp_path / "two", options).finish_and_open()
     assert log.news == [("finished", f"{name}.data", 0, log.news[0][3]) for name in ("one", "two")]
     for name in ("one", "two"):
-        open_reader(tmp_path / name).close()
+        faro.open(tmp_path / name).close()
 
 
 @pytest.mark.parametrize("raises", [False, True])
@@ -358,7 +358,7 @@ def test_an_arrow_writer_takes_rows_whole_before_a_listener_can_raise(tmp_path: 
     log.raises = False
     assert fault_of(writer.flush) is not None
     assert log.kinds == ["region"] * 4 + ["finished"]
-    with open_reader(tmp_path / "out") as reader:
+    with faro.open(tmp_path / "out") as reader:
         assert reader.region_count == 4
         counts = reader.statistics
         assert counts is not None

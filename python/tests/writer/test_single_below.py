@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import FILE_ID, Call, fault_of, scripts
 
-from faro_format import FaroError, Writer, WriterOptions, open_reader
+import faro_format as faro
+from faro_format import FaroError, Writer, WriterOptions
 
 PAIR = ["out.data", "out.index"]
 SINGLE = ["out.faro"]
@@ -35,7 +36,7 @@ def test_the_sum_of_the_charges_decides(tmp_path: Path, below: int, files: list[
             out.write(1, record)
         assert names(tmp_path) == []
     assert names(tmp_path) == files
-    with open_reader(tmp_path / "out") as reader:
+    with faro.open(tmp_path / "out") as reader:
         assert [bytes(record) for record in reader.records(1)] == [b"a", b"bb", b"ccc"]
 
 

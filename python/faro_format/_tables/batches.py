@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from faro_format._block.block import BLOCK_HEADER_SIZE, KIND_DATA, Block
 from faro_format._block.framing import check_framing
-from faro_format._bytes.header import FRAMING_ARROW
-from faro_format._error import ErrorCode, Place
+from faro_format._bytes.header import FRAMING_ARROW, HEADER_SIZE, Framing
+from faro_format._error import ErrorCode, Place, invalid
 from faro_format._pyarrow import pa
 
 RECORD_BATCH = 3
@@ -67,7 +67,40 @@ class Outline:
         self._known = (places, places.unpack_from(payload), least)
 
 
-def batches(blocks: Iterator[Block], schema: Any, place: Place, outline: Outline, *, validate: bool) -> Iterator[Any]:  # noqa: ANN401 - pyarrow ships no types
+def schema_of(framing: Framing, message: bytes | None, place: Place) -> Any:  # noqa: ANN401 - pyarrow ships no types
+    """Return the Arrow schema of an output with framing arrow.
+
+    Args:
+        framing: of the output.
+        message: its encapsulated schema message.
+        place: the file that has it.
+
+    Raises:
+        FaroError: ``invalid-argument`` for another framing; ``malformed-message`` at 88 if pyarrow refuses the
+            schema (SCH-3).
+    """
+    if framing != FRAMING_ARROW or message is None:
+        raise invalid(
+            "an output with framing arrow; reader.records() reads framing records", f"framing {framing.name.lower()}"
+        )
+    try:
+        return pa.ipc.read_schema(pa.py_buffer(message))
+    except MemoryError:
+        raise
+    except Exception as fault:
+        offset = HEADER_SIZE + BLOCK_HEADER_SIZE
+        raise place.error(ErrorCode.MALFORMED_MESSAGE, offset, "an Arrow schema", fault) from fault
+
+
+def batches(
+    blocks: Iterator[Block],
+    schema: Any,  # noqa: ANN401
+    place: Place,
+    outline: Outline,
+    *,
+    validate: bool,
+    columns: Sequence[int] | None = None,
+) -> Iterator[Any]:
     """Yield the record batches of blocks; events are passed over.
 
     Args:
@@ -76,6 +109,7 @@ def batches(blocks: Iterator[Block], schema: Any, place: Place, outline: Outline
         place: the file, for errors.
         outline: of messages of this schema.
         validate: whether to look at all values for what pyarrow trusts.
+        columns: the numbers of those that are wanted; None: all. The values of others are not looked at.
 
     Raises:
         FaroError: ``malformed-block`` at the block's offset + 24 (FRM-5).
@@ -96,6 +130,8 @@ def batches(blocks: Iterator[Block], schema: Any, place: Place, outline: Outline
                 if _has_compressed_buffers(payload, looked_at):
                     raise ValueError("buffers that Arrow compressed")
             batch = read(message, schema)
+            if columns is not None:
+                batch = batch.select(columns)
             batch.validate(full=validate)
         except MemoryError:
             # No fault of the file.

@@ -1,0 +1,1 @@
+"""Writing tables by key, as the command ``faro pack`` does. Needs pyarrow."""

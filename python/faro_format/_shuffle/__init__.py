@@ -1,0 +1,1 @@
+"""A whole shuffle: the outputs of many producers, read together."""

@@ -1,0 +1,1 @@
+"""Payloads as tables: record batches, lines of text, and records. Needs pyarrow."""

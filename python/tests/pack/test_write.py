@@ -1,0 +1,294 @@
+"""Tables written by key: each row's partition is what KEY says, and what the command and DuckDB say."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from support import asked, fault_of
+
+import faro_format as faro
+from faro_format import ErrorCode, storage
+from faro_format.key import hash_key
+
+COUNT = 300
+NUMBERS = [None if i % 11 == 0 else (i * i) % 37 - 5 for i in range(COUNT)]
+DAY, AT = datetime.date(2023, 12, 25), datetime.datetime(2023, 12, 25, 6, 30)
+BERLIN = pa.timestamp("us", "Europe/Berlin")
+KEYS: dict[str, pa.Array] = {
+    "int": pa.array(NUMBERS, pa.int32()),
+    "unsigned": pa.array([None if n is None else 2**63 + n for n in NUMBERS], pa.uint64()),
+    "float": pa.array([None if n is None else n / 4 for n in NUMBERS], pa.float32()),
+    "text": pa.array([None if n is None else f"größe-{n}" for n in NUMBERS]),
+    "bytes": pa.array([None if n is None else bytes([n + 9]) for n in NUMBERS]),
+    "yes": pa.array([None if n is None else n > 3 for n in NUMBERS]),
+    "money": pa.array([None if n is None else Decimal(n) / 100 for n in NUMBERS], pa.decimal128(12, 2)),
+    "day": pa.array([None if n is None else DAY + datetime.timedelta(n) for n in NUMBERS]),
+    "hour": pa.array([None if n is None else datetime.time(abs(n) % 24, 1) for n in NUMBERS], pa.time32("s")),
+    "at": pa.array([None if n is None else AT + datetime.timedelta(seconds=n) for n in NUMBERS], pa.timestamp("ms")),
+    "there": pa.array([None if n is None else AT + datetime.timedelta(seconds=n) for n in NUMBERS], BERLIN),
+    "tag": pa.array([None if n is None else f"tag{n % 5}" for n in NUMBERS]).dictionary_encode(),
+}
+TABLE = pa.table({"row": range(COUNT), **KEYS})
+
+
+def partitions_of(name: Path) -> dict[int, int]:
+    """The partition of each row."""
+    with faro.open(name) as reader:
+        return {row: p.number for p in reader for row in p.to_arrow(columns=["row"])["row"].to_pylist()}
+
+
+def key_values(column: pa.Array) -> list[Any]:
+    """Values as KEY-1 has them, by Python."""
+    kind = column.type
+    if pa.types.is_temporal(kind):
+        column = column.view(pa.int32() if kind.bit_width == 32 else pa.int64())
+    values: list[Any] = column.to_pylist()
+    return values
+
+
+@pytest.mark.parametrize("by", [*([name] for name in KEYS), ["tag", "int"], ["text", "money", "there"]])
+def test_rows_go_to_the_partition_of_their_key(tmp_path: Path, by: list[str]) -> None:
+    summary = faro.write(TABLE, tmp_path / "out", by=by, partitions=13, first_partition=4, codec="zstd")
+    found = partitions_of(tmp_path / "out")
+    keys = zip(*(key_values(KEYS[name]) for name in by), strict=True)
+    assert found == {row: 4 + hash_key(key) % 13 for row, key in enumerate(keys)}
+    assert summary.statistics is not None
+    assert summary.files == (str(tmp_path / "out.data"), str(tmp_path / "out.index"))
+    with faro.open(tmp_path / "out") as reader:
+        assert reader.properties == {
+            "faro.pack.by": ",".join(by),
+            "faro.pack.format": "arrow",
+            "faro.pack.method": "hash",
+        }
+        rows = reader.to_arrow().sort_by("row")
+        assert rows.equals(TABLE.cast(rows.schema))
+
+
+def test_the_hashes_are_those_of_the_specification(tmp_path: Path) -> None:
+    for value, partition in ((1, 18), ("1", 2), (None, 40)):
+        faro.write(pa.table({"k": [value]}), tmp_path / "out", by="k", overwrite=True)
+        with faro.open(tmp_path / "out") as reader:
+            assert [p.number for p in reader if p.records] == [partition]
+
+
+def program() -> Path | None:
+    """The command, if it is built."""
+    folder = Path(__file__).parents[3] / "rust" / "target"
+    found = [folder / kind / "faro" for kind in ("release", "debug")]
+    return next((path for path in found if os.access(path, os.X_OK)), None)
+
+
+def ran(*arguments: str, folder: Path) -> str:
+    command = program()
+    if command is None:
+        pytest.skip("the command is not built: make faro")
+    done = subprocess.run([command, *arguments], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("by", [["int"], ["text"], ["money"], ["there"], ["tag", "float"]])
+def test_the_command_has_the_same_partitions(tmp_path: Path, by: list[str]) -> None:
+    pyarrow.parquet.write_table(TABLE, tmp_path / "in.parquet")
+    ran("pack", "in.parquet", "-o", "theirs", "--by", ",".join(by), "--partitions", "9", folder=tmp_path)
+    faro.write(TABLE, tmp_path / "mine", by=by, partitions=9)
+    assert partitions_of(tmp_path / "mine") == partitions_of(tmp_path / "theirs")
+    shown = ran("cat", "mine", "--all", "--format", "csv", folder=tmp_path)
+    assert len(shown.splitlines()) == COUNT + 1
+
+
+BOUNDS: list[tuple[str, list[Any], list[Any], str]] = [
+    ("int", [0, 7], [0, 7], "[0,7]"),
+    ("unsigned", [2**63 + 2], [2**63 + 2], "[9223372036854775810]"),
+    ("float", [0.5, float("inf")], [0.5, float("inf")], '[0.5,"inf"]'),
+    ("text", ["größe-1", "größe-5"], ["größe-1", "größe-5"], '["gr\\u00f6\\u00dfe-1","gr\\u00f6\\u00dfe-5"]'),
+    ("bytes", [b"\x07"], [b"\x07"], '["07"]'),
+    ("yes", [None, True], [None, True], "[null,true]"),
+    ("money", [Decimal("0.005"), 1], [Decimal("0.005"), Decimal(1)], '["0.005","1"]'),
+    ("day", [DAY], [DAY], '["2023-12-25"]'),
+    ("hour", [datetime.time(3, 0, 5)], [datetime.time(3, 0, 5)], '["03:00:05"]'),
+    ("at", [AT + datetime.timedelta(milliseconds=500)], [], '["2023-12-25T06:30:00.500"]'),
+    ("there", [AT.replace(tzinfo=datetime.timezone.utc)], [], '["2023-12-25T06:30:00Z"]'),
+    ("tag", ["tag2"], ["tag2"], '["tag2"]'),
+]
+
+
+@pytest.mark.parametrize(("name", "bounds", "_", "text"), BOUNDS, ids=[row[0] for row in BOUNDS])
+def test_rows_go_to_the_range_of_their_key(tmp_path: Path, name: str, bounds: list[Any], _: Any, text: str) -> None:
+    faro.write(TABLE, tmp_path / "out", by=name, bounds=bounds)
+    found = partitions_of(tmp_path / "out")
+    column = TABLE[name].cast(TABLE[name].type.value_type) if name == "tag" else TABLE[name]
+    values = column.to_pylist()
+
+    def partition(value: Any) -> int:
+        """How many bounds are not above a value; a null is below every other one."""
+        return sum(bound is None or (value is not None and bound <= value) for bound in bounds)
+
+    assert found == {row: partition(value) for row, value in enumerate(values)}
+    assert len(set(found.values())) > 1
+    with faro.open(tmp_path / "out") as reader:
+        assert (len(reader), reader.properties["faro.pack.method"]) == (len(bounds) + 1, "range")
+        assert reader.properties["faro.pack.bounds"] == text
+    # DuckDB's own comparison, where its order is that of KEY-3.
+    if name in ("int", "float", "money", "day"):
+        rows = pa.table({"row": range(COUNT), "value": column, "found": [found[row] for row in range(COUNT)]})
+        sums = " + ".join(f"coalesce(value >= {literal(bound)}, false)::INT" for bound in bounds)
+        assert asked(f"SELECT count(*) FROM rows WHERE found != {sums}", rows) == [(0,)]
+
+
+def literal(bound: Any) -> str:
+    if isinstance(bound, datetime.date):
+        return f"DATE '{bound}'"
+    return "'inf'::FLOAT" if bound == float("inf") else str(bound)
+
+
+@pytest.mark.parametrize(("name", "bounds", "_", "__"), BOUNDS, ids=[row[0] for row in BOUNDS])
+def test_the_command_reads_the_bounds_that_are_recorded(
+    tmp_path: Path, name: str, bounds: list[Any], _: Any, __: Any
+) -> None:
+    pyarrow.parquet.write_table(TABLE, tmp_path / "in.parquet")
+    faro.write(TABLE, tmp_path / "mine", by=name, bounds=bounds)
+    with faro.open(tmp_path / "mine") as reader:
+        shown = json.loads(reader.properties["faro.pack.bounds"])
+    (tmp_path / "bounds").write_text("".join(json.dumps(bound) + "\n" for bound in shown))
+    ran("pack", "in.parquet", "-o", "theirs", "--by", name, "--bounds", "@bounds", folder=tmp_path)
+    assert partitions_of(tmp_path / "mine") == partitions_of(tmp_path / "theirs")
+
+
+def test_bounds_of_several_columns(tmp_path: Path) -> None:
+    faro.write(TABLE, tmp_path / "out", by=["tag", "int"], bounds=[["tag1", 3], ("tag3", None)])
+    rows = zip(TABLE["tag"].cast(pa.string()).to_pylist(), NUMBERS, strict=True)
+
+    def above(tag: str | None, number: int | None, bound: tuple[str, int | None]) -> bool:
+        if tag is None or tag != bound[0]:
+            return tag is not None and tag > bound[0]
+        return bound[1] is None or (number is not None and number >= bound[1])
+
+    expected = [above(*row, ("tag1", 3)) + above(*row, ("tag3", None)) for row in rows]
+    assert partitions_of(tmp_path / "out") == dict(enumerate(expected))
+
+
+@pytest.mark.parametrize(
+    ("name", "bounds"),
+    [
+        *(("int", [1.5]), ("int", ["1"]), ("int", [True]), ("int", [2**64]), ("int", [2, 1]), ("int", [[1, 2]])),
+        *(("money", [1.5]), ("text", [1]), ("text", [b"x"]), ("bytes", ["x"]), ("yes", [1]), ("float", [10**40])),
+        *(("day", [AT]), ("day", ["2023-12-25"]), ("at", [AT.replace(tzinfo=datetime.timezone.utc)])),
+        *(("at", [AT + datetime.timedelta(microseconds=1)]), ("there", [AT]), ("there", [DAY])),
+        *(("hour", [datetime.time(1, 1, 1, 5)]), ("hour", [AT]), ("nosuch", [1])),
+    ],
+)
+def test_bounds_that_a_column_does_not_hold_are_refused(tmp_path: Path, name: str, bounds: list[Any]) -> None:
+    fault = fault_of(faro.write, TABLE, tmp_path / "out", by=name, bounds=bounds)
+    assert fault is not None
+    assert fault.code == ErrorCode.INVALID_ARGUMENT
+    assert list(tmp_path.iterdir()) == []
+
+
+def frames() -> dict[str, Any]:
+    plain = TABLE.select(["row", "int", "text"])
+    return {
+        "table": plain,
+        "batch": plain.combine_chunks().to_batches()[0],
+        "reader": plain.to_reader(max_chunksize=7),
+        "pandas": plain.to_pandas(types_mapper={pa.int32(): pd.Int32Dtype(), pa.int64(): pd.Int64Dtype()}.get),
+        "polars": pl.from_arrow(plain),
+        "duckdb": duckdb.from_arrow(plain),
+        "stream": plain.to_batches(max_chunksize=50)[0].schema and pa.chunked_array([plain.to_struct_array().chunk(0)]),
+    }
+
+
+@pytest.mark.parametrize("kind", ["table", "batch", "reader", "pandas", "polars", "duckdb", "stream"])
+def test_whatever_exports_arrow_data_is_written(tmp_path: Path, kind: str) -> None:
+    faro.write(frames()[kind], tmp_path / "out", by="int", partitions=5)
+    faro.write(TABLE.select(["row", "int", "text"]), tmp_path / "expected", by="int", partitions=5)
+    assert partitions_of(tmp_path / "out") == partitions_of(tmp_path / "expected")
+    with faro.open(tmp_path / "out") as reader:
+        assert reader.to_arrow().sort_by("row")["text"].to_pylist() == TABLE["text"].to_pylist()
+
+
+def test_an_output_is_written_by_another_key(tmp_path: Path) -> None:
+    faro.write(TABLE, tmp_path / "first", by="int", partitions=5)
+    with faro.open(tmp_path / "first") as reader:
+        faro.write(reader, tmp_path / "second", by="text", partitions=3)
+    faro.write(TABLE, tmp_path / "expected", by="text", partitions=3)
+    assert partitions_of(tmp_path / "second") == partitions_of(tmp_path / "expected")
+
+
+def test_the_index_of_pandas_is_left_out_unless_it_is_the_key(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"id": [3, 1, 2], "x": ["c", "a", "b"]}).set_index("id")
+    faro.write(frame, tmp_path / "a", by="x", partitions=2)
+    faro.write(frame, tmp_path / "b", by="id", partitions=2)
+    faro.write(frame.reset_index().iloc[[2, 0]], tmp_path / "c", by="x", partitions=2)
+    with faro.open(tmp_path / "a") as a, faro.open(tmp_path / "b") as b, faro.open(tmp_path / "c") as c:
+        assert a.to_arrow().column_names == ["x"]
+        assert sorted(b.to_pandas()["id"]) == [1, 2, 3]
+        assert sorted(c.to_pandas()["id"]) == [2, 3]
+        assert b.to_pandas().index.tolist() == [0, 1, 2]
+
+
+def test_streams_become_regions_and_failures_leave_nothing(tmp_path: Path) -> None:
+    def batches(most: int) -> Iterator[pa.RecordBatch]:
+        for number in range(40):
+            if number == most:
+                raise OSError(5, "the source broke")
+            yield pa.record_batch({"x": np.arange(10_000)})
+
+    schema = pa.schema([("x", pa.int64())])
+    stream = pa.RecordBatchReader.from_batches(schema, batches(99))
+    summary = faro.write(stream, tmp_path / "out", by="x", partitions=4, buffer_size=200_000)
+    assert summary.regions > 10
+    stream = pa.RecordBatchReader.from_batches(schema, batches(7))
+    with pytest.raises(OSError, match="the source broke"):
+        faro.write(stream, tmp_path / "broken", by="x", partitions=4)
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["out.data", "out.index"]
+
+
+def test_where_and_how_is_chosen(tmp_path: Path) -> None:
+    destination = storage.MemoryDestination("out")
+    faro.write(TABLE, destination=destination, by="int", properties={"job": "7"}, layout="single", producer=3)
+    with faro.open(destination.files["out.faro"]) as reader:
+        assert (reader.header.producer, reader.properties["job"], len(reader)) == (3, "7", 64)
+    faro.write(TABLE.slice(0, 0), tmp_path / "empty", by="int", partitions=2)
+    with faro.open(tmp_path / "empty") as reader:
+        assert reader.to_arrow().num_rows == 0
+        assert reader.to_arrow().column_names == TABLE.column_names
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"by": "nosuch"}, "by: "),
+        ({"by": []}, "by: "),
+        ({"by": "list"}, "by: "),
+        ({"by": "huge"}, "by: "),
+        ({"by": "x", "bounds": [1], "partitions": 3}, "partitions: "),
+        ({"by": "x", "properties": {"faro.pack.by": "y"}}, "key: "),
+        ({"by": "x", "partition_count": 3}, ""),
+        ({"by": "x", "colour": "red"}, ""),
+    ],
+)
+def test_wrong_calls_leave_nothing(tmp_path: Path, wrong: dict[str, Any], named: str) -> None:
+    rows = pa.table({"x": [1], "list": [[1]], "huge": pa.array([Decimal(1)], pa.decimal256(50, 0))})
+    if named:
+        fault = fault_of(faro.write, rows, tmp_path / "out", **wrong)
+        assert fault is not None
+        assert fault.expected.startswith(named)
+    else:
+        with pytest.raises(TypeError):
+            faro.write(rows, tmp_path / "out", **wrong)
+    assert list(tmp_path.iterdir()) == []
