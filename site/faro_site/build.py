@@ -93,12 +93,11 @@ def matrix_page(summary: Path, project: Pages) -> str:
     return conformance.page(data, origin, chapters, len(cases))
 
 
-def generate(work: Path) -> None:
-    """Run Zensical; a warning of it is an error."""
+def generate(work: Path) -> bool:
+    """Run Zensical, and say whether it had neither errors nor warnings. It prints them."""
     program = Path(sys.executable).with_name("zensical")
-    subprocess.run(
-        [program, "build", "--clean", "--strict", "--config-file", work / "mkdocs.yml"], check=True, cwd=work
-    )
+    command = [str(program), "build", "--clean", "--strict", "--config-file", str(work / "mkdocs.yml")]
+    return subprocess.run(command, check=False, cwd=work).returncode == 0
 
 
 def main() -> int:
@@ -125,7 +124,8 @@ def main() -> int:
     except ValueError as fault:
         print(fault, file=sys.stderr)
         return 1
-    generate(arguments.work)
+    if not generate(arguments.work):
+        return 1
     search.improve(arguments.work / "built/search.json", search.entries(project), options.unsearched)
     shutil.rmtree(arguments.out, ignore_errors=True)
     shutil.copytree(arguments.work / "built", arguments.out)

@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from faro_site import pages_html, sources
+from faro_site import pages_html, settings, sources
 from faro_site.pages_html import Link, Page
 from faro_site.settings import ROOT
 
@@ -25,8 +25,12 @@ _LINES = re.compile(r"(\d+)-\d+")
 _CSS = re.compile(r"""(?:url\(\s*|@import\s+)["']?((?:https?:)?//[^"')\s]+)""")
 
 
-def faults(site: Path) -> list[str]:
-    """The faults of the links and of what is loaded, in the order of files and lines."""
+def faults(site: Path, excepted: tuple[str, ...] = ()) -> list[str]:
+    """The faults of the links and of what is loaded, in the order of files and lines.
+
+    Links that a pattern of `excepted` matches, as `file: target`, are left alone.
+    """
+    exceptions = [re.compile(pattern) for pattern in excepted]
     files = sorted(site.rglob("*.html"))
     with ProcessPoolExecutor() as pool:
         read = dict(zip(files, pool.map(pages_html.read, files, chunksize=16), strict=True))
@@ -37,7 +41,8 @@ def faults(site: Path) -> list[str]:
         origin = origins.get("" if folder == "." else f"{folder}/") if file.name == "index.html" else None
         for link in page.links:
             fault = _fault(site, file, link, read)
-            if fault:
+            named = f"{file.relative_to(site)}: {link.target}"
+            if fault and not any(exception.search(named) for exception in exceptions):
                 found.append(f"{file}:{link.line}: {fault}" + (f" (made from {origin})" if origin else ""))
     return [*found, *_style_faults(site)]
 
@@ -56,11 +61,12 @@ def _fault(site: Path, file: Path, link: Link, pages: dict[Path, Page]) -> str |
         target /= "index.html"
     if not target.is_file():
         return f"{link.target} leads to no file"
-    anchor = unquote(parts.fragment)
+    anchor = parts.fragment
     if not anchor or anchor == "top" or target not in pages or target.name == "404.html":
         return None
     lines = _LINES.fullmatch(anchor)
-    if (lines[1] if lines else anchor) not in pages[target].anchors:
+    # Browsers look for the anchor as it is first; rustdoc's have percent signs.
+    if not {lines[1] if lines else anchor, unquote(anchor)} & pages[target].anchors:
         return f"{link.target} names no anchor of {target.relative_to(site)}"
     return None
 
@@ -102,7 +108,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("site", type=Path)
     site = parser.parse_args().site.resolve()
-    found = [*faults(site), *missing_clauses(site)]
+    found = [*faults(site, settings.load().excepted), *missing_clauses(site)]
     for fault in found:
         print(fault, file=sys.stderr)
     pages = len(list(site.rglob("*.html")))

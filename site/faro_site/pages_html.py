@@ -62,7 +62,8 @@ class _Collector(HTMLParser):
         elif tag == "link" and "href" in values:
             self._add(values["href"], loaded=bool(_LOADING_RELATIONS & set(values.get("rel", "").split())))
         for attribute in _LOADED.get(tag, ()):
-            for target in values.get(attribute, "").split(","):
+            value = values.get(attribute, "")
+            for target in value.split(",") if attribute == "srcset" else [value]:
                 if target.strip():
                     self._add(target.split()[0], loaded=True)
 

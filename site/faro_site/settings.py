@@ -50,6 +50,8 @@ class Settings:
     copied: tuple[str, ...]
     unsearched: tuple[str, ...]
     """Addresses whose pages the search leaves out."""
+    excepted: tuple[str, ...]
+    """Patterns of faults that are left alone, as `file: target`."""
     tabs: tuple[Tab, ...]
     zensical: dict[str, Any]
     """The generator's own settings."""
@@ -67,8 +69,9 @@ def load(path: Path = SITE / "site.toml") -> Settings:
         )
         for tab in data["tab"]
     )
-    left_out, copied, unsearched = (tuple(data[name]) for name in ("left_out", "copied", "unsearched"))
-    return Settings(data["repository"], left_out, copied, unsearched, tabs, data["zensical"])
+    lists = ("left_out", "copied", "unsearched", "excepted")
+    left_out, copied, unsearched, excepted = (tuple(data[name]) for name in lists)
+    return Settings(data["repository"], left_out, copied, unsearched, excepted, tabs, data["zensical"])
 
 
 def _entries(pages: list[str | dict[str, str]]) -> tuple[Entry, ...]:

@@ -51,3 +51,14 @@ def test_links_that_a_reader_follows_may_leave_the_site(site: Path) -> None:
 def test_lines_of_a_source_file_count_by_the_first(site: Path) -> None:
     (site / "a.rs.html").write_text('<a id="12"></a><a href="#12-30"></a><a href="#13-14"></a>')
     assert [fault.partition(": ")[2] for fault in check.faults(site)] == ["#13-14 names no anchor of a.rs.html"]
+
+
+def test_an_exception_is_for_a_file_and_a_target(site: Path) -> None:
+    (site / "x.html").write_text('<a href="gone">1</a> <a href="lost">2</a>')
+    found = check.faults(site, (r"^x\.html: gone$", r"^y\.html: lost$"))
+    assert [fault.partition(": ")[2] for fault in found] == ["lost leads to no file"]
+
+
+def test_a_picture_in_the_page_is_no_link(site: Path) -> None:
+    (site / "x.html").write_text('<img src="data:image/svg+xml,%3Csvg%3E, more"><img srcset="i.png 1x, gone.png 2x">')
+    assert [fault.partition(": ")[2] for fault in check.faults(site)] == ["gone.png leads to no file"]

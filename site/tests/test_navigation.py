@@ -7,9 +7,8 @@ TITLES = {"README.md": "Faro", "docs/cli.md": "The command", "docs/b.md": "Beta"
 
 
 def settings(*entries: Entry, rest: str | None = "docs/") -> Settings:
-    return Settings(
-        "", (), (), (), (Tab("Start", entries, (Group("Guides", (Entry("docs/cli.md", "cli"),), rest),)),), {}
-    )
+    tab = Tab("Start", entries, (Group("Guides", (Entry("docs/cli.md", "cli"),), rest),))
+    return Settings("", (), (), (), (), (tab,), {})
 
 
 def test_a_group_has_the_rest_of_its_folder_by_title() -> None:
