@@ -242,6 +242,7 @@ def _merge(execution: Execution) -> None:
 
 
 def _hybrid(execution: Execution) -> None:
+    _put_existing(execution)
     _made(execution, "hybrid", {"path": str(execution.folder / NAME)})
 
 

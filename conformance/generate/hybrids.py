@@ -68,8 +68,8 @@ def blocks_of(region: Region, partition: int) -> Iterator[tuple[int | None, Bloc
 class Store:
     """One store."""
 
-    def __init__(self, options: Call, mode: str) -> None:
-        """HYB-2."""
+    def __init__(self, options: Call, mode: str, *, exists: bool) -> None:
+        """HYB-2. `exists`: files of its final names exist."""
         refused = ("single_below", "dictionaries", "selective")
         bad = any(options.get(name) for name in refused) or options.get("durability", "none") != "none"
         if bad or options.get("layout") == "single":
@@ -77,6 +77,9 @@ class Store:
         self.writer = sorter.Sorter({**options, "layout": "paired"})
         self.kept = sorter.Sorter({**options, "layout": "paired", "selective": True, "statistics": False})
         self.selective = mode == "selective"
+        self.is_blocked = exists and not options.get("overwrite")
+        if self.is_blocked and not self.selective:
+            raise sorter.RefusedError("io")
         self.first, self.count = self.writer.first, self.writer.count
         self.held: list[Held] = []
         self.readings: dict[int, Reading] = {}
@@ -109,7 +112,12 @@ class Store:
         return None if not numbers else numbers[-1 if newest else 0]
 
     def spill(self, numbers: list[int]) -> None:
-        """Write regions that have left, HYB-4 and HYB-5."""
+        """Write regions that have left, HYB-4 and HYB-5; or fail, HYB-8."""
+        if self.is_blocked:
+            self.state = "failed"
+            for held in self.held:
+                held.in_memory = False
+            return
         for number in range(max(numbers) + 1) if not self.selective else sorted(numbers):
             held = self.held[number]
             if not held.written:
@@ -204,10 +212,13 @@ class Store:
 class Model:
     """Stores that share a memory."""
 
-    def __init__(self, memory: int, stores: list[Call]) -> None:
-        """HYB-6."""
+    def __init__(self, memory: int, stores: list[Call], *, exists: bool) -> None:
+        """HYB-6. `exists`: files of the final names of the first store exist."""
         self.memory = memory
-        self.stores = [Store({"file_id": FILE_ID.hex(), **store["options"]}, store["mode"]) for store in stores]
+        self.stores = [
+            Store({"file_id": FILE_ID.hex(), **store["options"]}, store["mode"], exists=exists and number == 0)
+            for number, store in enumerate(stores)
+        ]
         self.taken: list[Call] = []
         self.figures: list[Call] = []
 
@@ -256,7 +267,7 @@ class Model:
         elif name in ("close", "release"):
             store.end(release=name == "release")
         elif store.state != "open":
-            raise sorter.RefusedError("invalid-argument")
+            raise sorter.RefusedError("io" if store.state == "failed" else "invalid-argument")
         elif name == "open":
             self.open(store, call)
         elif name == "take":
@@ -299,14 +310,19 @@ class Model:
             store.spill([len(store.held) - 1])
         if looked or call["call"] == "finish":
             self.reclaim()
+            if store.state == "failed":
+                raise sorter.RefusedError("io")
 
 
-def put(cat: Catalog, id: str, clause: str, title: str, memory: int, stores: list[Call], calls: list[Call]) -> None:
-    """A script, what it answers, and the files of its first store."""
+def put(
+    cat: Catalog, id: str, clause: str, title: str, memory: int, stores: list[Call], calls: list[Call],
+    existing: dict[str, bytes] | None = None,
+) -> None:  # fmt: skip
+    """A script, what it answers, and the files of its first store. Files that exist already stay if it makes none."""
     request = {"memory": memory, "stores": stores, "calls": calls}
     for store in stores:
         store["options"] = {"file_id": FILE_ID.hex(), **store["options"]}
-    model = Model(memory, stores)
+    model = Model(memory, stores, exists=existing is not None)
     errors = list[Call]()
     for number, call in enumerate(calls):
         try:
@@ -316,8 +332,8 @@ def put(cat: Catalog, id: str, clause: str, title: str, memory: int, stores: lis
     for made in model.stores:
         made.end(release=False)
     ok = {"errors": errors, "taken": model.taken, "figures": model.figures}
-    cat.add(id, clause, title, "hybrid", folder="hybrid", request=request, expect={"ok": ok},
-            expect_files=model.stores[0].files)  # fmt: skip
+    cat.add(id, clause, title, "hybrid", folder="hybrid", request=request, expect={"ok": ok}, existing=existing,
+            expect_files=model.stores[0].files or existing)  # fmt: skip
 
 
 def one(mode: str, partitions: int = 3, **options: Any) -> list[Call]:
@@ -429,6 +445,32 @@ def consumers(cat: Catalog) -> None:
          FLUSH, CLOSE])  # fmt: skip
 
 
+def failures(cat: Catalog) -> None:
+    """Files that cannot be made: HYB-1, HYB-8."""
+    there = {"data": b"another output", "index": b"its index"}
+    stores = [{"mode": "full", "options": {"partition_count": 3, "file_id": FILE_ID.hex()}}]
+    cat.add("hybrid-full-name-exists", "HYB-1 WRT-4", "a full store of a name that exists", "hybrid", folder="hybrid",
+            request={"memory": 1 << 20, "stores": stores, "calls": []}, expect=fault("io", "data"), existing=there,
+            expect_files=there)  # fmt: skip
+    overwrites = one("full", overwrite=True)
+    put(cat, "hybrid-full-overwrites", "HYB-1 WRT-4", "a full store that may overwrite", 0, overwrites, [*SOME, FINISH],
+        existing=there)  # fmt: skip
+    calls = [open_("a", 2), *SOME, FLUSH, take("a"), write(1, "more"), open_("b", 1), FLUSH, FINISH, CLOSE, take("a")]
+    put(cat, "hybrid-failed", "HYB-8", "after a region cannot be written every call fails with that error", 0,
+        one("selective"), calls, existing=there)  # fmt: skip
+    put(cat, "hybrid-failed-finish", "HYB-8", "the last region cannot be written", 0, one("selective"),
+        [open_("a", 2), write(2, "x"), FINISH, take("a"), {"call": "release"}], existing=there)  # fmt: skip
+    put(cat, "hybrid-failed-alone", "HYB-8", "a store that fails leaves others as they are", 300,
+        [*one("selective"), *one("full")],
+        [open_("a", 0), open_("b", 0, store=1), write(0, "x" * 200), FLUSH, {**write(0, "y" * 200), "store": 1},
+         {**FLUSH, "store": 1}, take("a"), write(0, "z"), FLUSH, take("b", store=1), {**FIGURES, "store": 1},
+         {**FINISH, "store": 1}, take("b", store=1),
+         {"call": "release", "store": 1}], existing=there)  # fmt: skip
+    put(cat, "hybrid-name-not-needed", "HYB-1", "a selective store without files looks for none", 1 << 20,
+        one("selective"), [*(open_(f"p{p}", p) for p in range(3)), *SOME, FINISH, *(take(f"p{p}") for p in range(3)),
+                           FIGURES, CLOSE], existing=there)  # fmt: skip
+
+
 def memory(cat: Catalog) -> None:
     """Which regions leave: HYB-6."""
 
@@ -497,5 +539,6 @@ def add(cat: Catalog) -> None:
     full(cat)
     selective(cat)
     consumers(cat)
+    failures(cat)
     memory(cat)
     drawn(cat)
