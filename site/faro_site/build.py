@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from faro_site import conformance, search, settings, sources
+from faro_site import conformance, lists, search, settings, sources
 from faro_site.links import Linker
 from faro_site.navigation import navigation
 from faro_site.settings import ROOT, SITE, Settings
@@ -42,7 +42,7 @@ def stage(work: Path, options: Settings, project: Pages, made: dict[str, str]) -
     for path, text in texts.items():
         target = work / "pages" / sources.staged(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(linker.rewrite(path, text), encoding="utf-8")
+        target.write_text(lists.indented(linker.rewrite(path, text)), encoding="utf-8")
     if linker.faults:
         raise ValueError("\n".join(linker.faults))
     for path in sorted(linker.copied):
