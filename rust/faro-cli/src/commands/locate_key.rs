@@ -135,9 +135,9 @@ fn answers(place: &Place<'_>, shuffle: &Shuffle) -> Outcome<Vec<Answer>> {
         let sums = faro::shuffle::OutputSums::of_reader(&reader)?;
         let Amount { bytes, records } = sums.partition(answer.placed.partition);
         answer.outputs += 1;
-        answer.bytes += bytes;
+        answer.bytes = answer.bytes.saturating_add(bytes);
         let records = sums.records.map(|_| records);
-        answer.records = answer.records.zip(records).map(|(all, own)| all + own);
+        answer.records = answer.records.zip(records).map(|(all, own)| all.saturating_add(own));
     }
     if answers.is_empty() {
         return Err(Failure::usage("no output says where keys are"));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use faro::shuffle::{OutputSums, Producer, Shuffle, ShuffleSums, name};
-use faro::{Files, ReaderOptions};
+use faro::{Files, Reader, ReaderOptions};
 use serde::Serialize;
 
 use crate::failure::{Failure, Outcome, code_of, describe};
@@ -38,7 +38,7 @@ pub(super) enum Form<'a> {
 pub(super) fn run(target: &Path, form: &Form<'_>, out: &mut Out) -> Outcome {
     let shuffle = Shuffle::new(folder::outputs(&[target])?, ReaderOptions::default());
     let progress = crate::progress::outputs(shuffle.outputs().len(), "adding up");
-    let sums = shuffle.sum_up(|_| progress.inc(1));
+    let sums = shuffle.sum_up_regions(|_| progress.inc(1));
     progress.finish_and_clear();
     let bad: BTreeSet<usize> = sums.faults.iter().map(|fault| fault.output).collect();
     let outputs = shuffle.outputs().iter().enumerate();
@@ -73,8 +73,9 @@ pub(super) fn write(path: &Path, svg: &str, out: &mut Out) -> Outcome {
     std::fs::write(path, svg).map_err(|source| Failure::file(path, source))
 }
 
+/// From the region messages: statistics are a hint, and the picture shows what is there.
 fn sums_of(files: &Files) -> faro::Result<OutputSums> {
-    OutputSums::of(files, &ReaderOptions::default())
+    OutputSums::of_regions(&Reader::open(files, ReaderOptions::default())?)
 }
 
 fn grid(room: Room, outputs: &[&Files], sums: &ShuffleSums) -> Outcome<Grid> {
