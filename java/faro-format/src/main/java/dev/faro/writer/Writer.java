@@ -117,6 +117,7 @@ public final class Writer implements AutoCloseable {
      * Begins the image of a hybrid store (HYB-1); for other packages of this library, not for callers.
      *
      * @throws FaroException {@code invalid-argument} also for the options of HYB-2
+     * @hidden
      */
     @SuppressWarnings("exports")
     public static Writer ofImage(OutputName name, Destination destination, WriterOptions options) throws FaroException {
