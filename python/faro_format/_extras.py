@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_LEAST = {"pandas": "2.2", "polars": "1.12"}
+_LEAST = {"pandas": "2.2.2", "polars": "1.12"}
 """The least versions that were tested; pyproject.toml has the same."""
 
 

@@ -66,6 +66,8 @@ def run(code: str, folder: Path | None = None) -> subprocess.CompletedProcess[st
     "use",
     [
         "import faro_format.arrow",
+        "import faro_format as faro; faro.Writer('out', faro.WriterOptions(1)).finish(); faro.open('out').to_arrow()",
+        "import faro_format as faro; faro.write(None, 'out', by='x')",
         "import faro_format as faro; faro.Writer('out', faro.WriterOptions(1)).write_arrow_column([0], ['x'])",
         "import array, faro_format.key; faro_format.key.encode_column(type('Column', (), {'buffers': None})())",
     ],
@@ -81,6 +83,22 @@ def test_without_pyarrow_the_error_says_how_to_get_it(tmp_path: Path, use: str) 
     assert "pyarrow.py" not in last
 
 
+@pytest.mark.parametrize("name", ["pandas", "polars"])
+def test_without_a_library_of_dataframes_the_error_says_how_to_get_it(tmp_path: Path, name: str) -> None:
+    use = f"""
+import sys
+import faro_format as faro, pyarrow as pa
+faro.write(pa.table({{"x": [1]}}), "out", by="x")
+sys.modules[{name!r}] = None
+faro.open("out").to_{name}()
+"""
+    done = run(use, tmp_path)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("ModuleNotFoundError: ")
+    assert f'the extra "{name}"' in last
+    assert f"pip install './python[{name}]'" in last
+
+
 def test_without_pyarrow_records_are_read_and_written(tmp_path: Path) -> None:
     use = """
 import faro_format as faro
@@ -89,7 +107,9 @@ assert faro.key.partition_columns([[1, "x"]], 8).size == 2
 with faro.Writer("out", faro.WriterOptions(2)) as writer:
     writer.write(1, b"one")
 with faro.open("out") as reader:
-    assert [bytes(record) for record in reader.records(1)] == [b"one"]
+    assert [bytes(record) for record in reader[1]] == [b"one"]
+    assert "<svg" in reader._repr_html_()
+assert faro.Shuffle(".").summary().records == 1
 """
     done = run(BLOCK_PYARROW + use, tmp_path)
     assert done.returncode == 0, done.stderr

@@ -27,7 +27,7 @@ _FAULTS = 10
 class ShuffleSums:
     """What the outputs of a shuffle have, as :meth:`faro_format.Shuffle.summary` returns it.
 
-    pandas, Polars, DuckDB and pyarrow take it as the table that :meth:`to_arrow` returns.
+    DuckDB, Polars, pyarrow and pandas 3 take it as the table that :meth:`to_arrow` returns.
     """
 
     name: str

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class PartitionTables(ABC):
-    """The rows of one partition. pandas, Polars, DuckDB and pyarrow take such an object as a table.
+    """The rows of one partition. DuckDB, Polars, pyarrow and pandas 3 take such an object as a table.
 
     Each call needs pyarrow. Outputs with framing arrow have the columns that were written. CSV, TSV and JSON lines, as
     ``faro pack`` writes them, are parsed. Other records are one column of bytes, ``record``. Events are passed over.
