@@ -507,7 +507,9 @@ packages-check: ## Install each of them in a fresh folder, and run the examples 
 	@packages/check
 
 .PHONY: packages-sample
-packages-sample: ## A sample of both: versions, metadata, the package of Python, the content of the crates
+packages-sample: .venv/stamp ## A sample of both: versions, metadata, the package of Python, the content of the crates
+	@$(STEP) "Packages: style, types and tests" sh -ec 'cd packages; $(BIN)/ruff check --quiet . build check sample version; $(BIN)/ruff format --quiet --check . build check sample version; \
+		$(BIN)/mypy --strict --scripts-are-modules build check sample version; $(BIN)/pytest --quiet tests'
 	@$(STEP) "Packages: a sample" packages/sample
 
 .PHONY: demo

@@ -1,0 +1,1 @@
+"""Installs the packages as a user does, in fresh folders, and runs the examples of their pages."""

@@ -1,0 +1,56 @@
+"""The wheel and the source of the library, each in a fresh environment of Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from installed.examples import PARTITION_7, code, must_print
+from release.common import Failed, environment_of_python, only, run
+
+# What the page's example of tables prints.
+TABLE = ["{'id': [1, 3], 'name': ['one', 'three']}"]
+WHERE = """
+import importlib.metadata, json, faro_format
+about = importlib.metadata.metadata("faro-format")
+print(json.dumps({
+    "module": faro_format.__file__, "version": faro_format.__version__, "named": about["Version"],
+    "licence": about["License-Expression"], "links": about.get_all("Project-URL"), "extras": about.get_all("Provides-Extra"),
+    "page": about.get_payload(), "files": [str(file) for file in importlib.metadata.files("faro-format")],
+}))
+"""
+
+
+def tell(programs: Path, folder: Path, version: str) -> dict[str, Any]:
+    """What the installed package says of itself.
+
+    Raises:
+        Failed: it is not the package that was installed, or lacks something.
+    """
+    about: dict[str, Any] = json.loads(run([programs / "python", "-c", WHERE], folder))
+    lacks = [name for name in ("licence", "links", "extras") if not about[name]]
+    lacks += [name for name in ("faro_format/py.typed",) if name not in about["files"]]
+    lacks += ["LICENSE"] if not any(name.endswith("licenses/LICENSE") for name in about["files"]) else []
+    if lacks:
+        raise Failed(f"faro-format lacks {', '.join(lacks)}")
+    if {about["version"], about["named"]} != {version} or not Path(about["module"]).is_relative_to(programs.parent):
+        raise Failed(
+            f"expected faro-format {version} in {programs.parent}, found {about['version']}: {about['module']}"
+        )
+    return about
+
+
+def check(out: Path, fresh: Path, version: str, *, arrow: bool = True) -> Path:
+    """Install each, and run the examples of the page. Returns the folder with the output `orders` that the wheel wrote."""
+    wheel, source = only(out / "python", "*.whl"), only(out / "python", "*.tar.gz")
+    for name, package in [("wheel", f"{wheel}[arrow]" if arrow else wheel), ("source", source)]:
+        folder = fresh / f"python-{name}"
+        folder.mkdir()
+        programs = environment_of_python(folder / "environment", [package])
+        examples = code(tell(programs, folder, version)["page"], "python")
+        # The second block has tables; it goes on where the first ends.
+        tables = arrow and name == "wheel"
+        printed = run([programs / "python", "-"], folder, stdin="\n".join(examples[: 2 if tables else 1]))
+        must_print(printed, PARTITION_7 + (TABLE if tables else []), f"the example of the page, from the {name}")
+    return fresh / "python-wheel"

@@ -1,0 +1,64 @@
+"""The command as a wheel for Linux, and as a package of Debian with the same program."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import zipfile
+from pathlib import Path
+
+from release import notices
+from release.common import Failed, only, run
+from release.source import Source
+
+# The oldest glibc that Rust's own library runs with.
+PORTABLE = "manylinux_2_17"
+
+
+def build(source: Source, tools: Path, work: Path, out: Path) -> None:
+    """Make the wheel in `command/`, and `sbom/rust.cdx.json`."""
+    made = out / "command"
+    shutil.rmtree(made, ignore_errors=True)
+    (out / "sbom").mkdir(parents=True, exist_ok=True)
+    project = source.folder / "packages/faro-cli"
+    notices.write(source.folder / "rust", project / "THIRD-PARTY")
+    cargo = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
+    # Paths of this machine would be in the messages of panics.
+    paths = {source.folder: "faro", cargo: "cargo", work / "target": "target"}
+    environment = source.environment | {
+        "CARGO_TARGET_DIR": str(work / "target"),
+        "RUSTFLAGS": " ".join(f"--remap-path-prefix={path}={name}" for path, name in paths.items()),
+        "CFLAGS": " ".join(f"-ffile-prefix-map={path}={name}" for path, name in paths.items()),
+        "PATH": f"{tools}:{os.environ['PATH']}",
+    }
+    options = ["--release", "--locked", "--zig", "--target", notices.TARGET, "--compatibility", PORTABLE]
+    run([tools / "maturin", "build", *options, "--out", made], project, environment)
+    with zipfile.ZipFile(only(made, "*.whl")) as wheel:
+        (name,) = (name for name in wheel.namelist() if "/sboms/" in name)
+        (out / "sbom/rust.cdx.json").write_bytes(wheel.read(name))
+    needs_no_newer(program_of(made, work / "program"))
+
+
+def program_of(made: Path, folder: Path) -> Path:
+    """Take the program out of the wheel. Returns its path."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with zipfile.ZipFile(only(made, "*.whl")) as wheel:
+        (name,) = (name for name in wheel.namelist() if name.endswith(".data/scripts/faro"))
+        (folder / "faro").write_bytes(wheel.read(name))
+    (folder / "faro").chmod(0o755)
+    return folder / "faro"
+
+
+def needs_no_newer(program: Path) -> None:
+    """Check that a program needs no function of a newer glibc than its wheel says.
+
+    Raises:
+        Failed: it does.
+    """
+    allowed = tuple(int(part) for part in PORTABLE.split("_")[1:])
+    named = re.findall(rb"\bGLIBC_(\d+)\.(\d+)", program.read_bytes())
+    newest = max((int(major), int(minor)) for major, minor in named)
+    if newest > allowed:
+        raise Failed(f"{program} needs glibc {newest[0]}.{newest[1]}, and its wheel says {PORTABLE}")
