@@ -9,7 +9,7 @@ import numpy as np
 from faro_format._bytes.spans import Ints, U64s
 from faro_format._picture.sizes import Sizes, added
 
-_WAITING = 1 << 20
+_WAITING = 1 << 17
 """How many numbers wait, at most about, before they are added."""
 
 
