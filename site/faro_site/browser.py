@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, BrowserContext, Page, Route, TimeoutError, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, TimeoutError, sync_playwright
 
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 900}
@@ -79,8 +79,13 @@ class Visit:
         # Playwright does not see into closed shadow roots, and the search is in one.
         self.context.add_init_script(_OPEN_SHADOWS)
         self.page: Page = self.context.new_page()
-        self.page.on("console", lambda said: self._fault(said.text) if said.type == "error" else None)
+        self.page.on("console", self._said)
         self.page.on("pageerror", lambda error: self._fault(str(error)))
+
+    def _said(self, said: ConsoleMessage) -> None:
+        # Browsers ask for this file on pages without an icon, as javadoc's are.
+        if said.type == "error" and not said.location["url"].endswith("/favicon.ico"):
+            self._fault(f"{said.text} {said.location['url']}")
 
     def _routed(self, route: Route) -> None:
         address = route.request.url

@@ -25,7 +25,7 @@ MATRIX_PAGE = "conformance/matrix.md"
 API_START = {"rust": "rust/faro/index.html", "java": "java/index.html", "python": "python/index.html"}
 API_TEXT = {
     "rust": "the crate `faro-format`, with all features; made by rustdoc",
-    "java": "the module `dev.faro.format`; made by javadoc",
+    "java": "the module `dev.faro`; made by javadoc",
     "python": "the package `faro_format`; made by pdoc",
 }
 
@@ -117,6 +117,10 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     options = settings.load()
+    missing = [name for name in API if arguments.api and not (arguments.api / name).is_dir()]
+    if missing:
+        print(f"{arguments.api} has no documentation of {', '.join(missing)}: see site/api", file=sys.stderr)
+        return 1
     try:
         project = sources.read(ROOT, options.left_out)
         made = {API_PAGE: api_page(arguments.api is not None), MATRIX_PAGE: matrix_page(arguments.conformance, project)}
