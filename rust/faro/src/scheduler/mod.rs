@@ -66,6 +66,7 @@ mod deliver;
 mod figures;
 mod granted;
 mod grants;
+mod growing;
 mod growth;
 mod guard;
 mod handle;
@@ -77,6 +78,7 @@ mod shared;
 mod state;
 mod sync;
 mod waiting;
+mod watching;
 
 #[cfg(test)]
 #[allow(unreachable_pub)]

@@ -20,6 +20,8 @@ mod figures;
 mod granted;
 #[path = "../grants.rs"]
 mod grants;
+#[path = "../growing.rs"]
+mod growing;
 #[path = "../growth.rs"]
 mod growth;
 #[path = "../guard.rs"]
@@ -40,6 +42,8 @@ mod shared;
 mod state;
 #[path = "../waiting.rs"]
 mod waiting;
+#[path = "../watching.rs"]
+mod watching;
 
 /// Locks and threads of shuttle.
 mod sync {
