@@ -497,6 +497,11 @@ spec-check: .venv/stamp faro ## Fail if the generated parts of spec/ are stale
 readme-check: testees ## Run the README's examples
 	@$(STEP) "README: run its examples" $(BIN)/python scripts/readme-check
 
+.PHONY: viewer-check
+viewer-check: faro site/.venv/check-stamp .venv/stamp ## Open pages of `faro report` in Debian's chromium, with screenshots in out/viewer
+	@$(STEP) "Report: style" $(BIN)/ruff check --quiet scripts/viewer-check
+	@$(STEP) "Report: pages in chromium" $(SITE_PYTHON) scripts/viewer-check $(FARO)
+
 # They build from the last commit, in a copy, and upload nothing: RELEASING.md.
 .PHONY: packages
 packages: ## Make the packages of a release in out/packages, for the registries of Rust, Python and Java, and for Debian (a long run)

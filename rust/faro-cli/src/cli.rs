@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::term::Color;
-use crate::{commands, diff, dump, pack};
+use crate::{commands, diff, dump, pack, report};
 
 /// The exit codes of all commands.
 const EXIT_CODES: &str = "\
@@ -49,6 +49,7 @@ pub(crate) enum Command {
     Merge(commands::merge::MergeArgs),
     Dump(dump::DumpArgs),
     Diff(diff::DiffArgs),
+    Report(report::ReportArgs),
     Repair(commands::repair::RepairArgs),
     Clean(commands::clean::CleanArgs),
     Completions(commands::help::CompletionsArgs),

@@ -12,6 +12,7 @@ mod pack;
 mod partitions;
 mod picture;
 mod progress;
+mod report;
 mod rows;
 mod signals;
 mod target;
@@ -71,6 +72,7 @@ fn run(command: &Command, out: &mut Out) -> Outcome {
         Command::Merge(args) => commands::merge::run(args, out),
         Command::Dump(args) => dump::run(args, out),
         Command::Diff(args) => diff::run(args, out),
+        Command::Report(args) => report::run(args, out),
         Command::Repair(args) => commands::repair::run(args, out),
         Command::Clean(args) => commands::clean::run(args, out),
         Command::Completions(args) => commands::help::completions(args, Cli::command(), out),

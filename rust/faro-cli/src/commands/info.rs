@@ -16,16 +16,17 @@ use faro::block::BlockHeader;
 use faro::{Files, Framing};
 use serde::Serialize;
 
+pub(crate) use report::Info;
 use report::{
-    BlocksInfo, ColumnInfo, DictionariesInfo, FileInfo, HeaderInfo, Info, PartitionInfo, PartitionsInfo, RegionsInfo,
+    BlocksInfo, ColumnInfo, DictionariesInfo, FileInfo, HeaderInfo, PartitionInfo, PartitionsInfo, RegionsInfo,
     RunsInfo,
 };
 
 use super::fragments::{self, Fragments, is_fragments};
 use super::streams::StreamsInfo;
 use crate::failure::{Failure, Outcome};
-use crate::target::Target;
 use crate::folder;
+use crate::target::Target;
 use crate::term::Out;
 use crate::units;
 use crate::view::{self, Spread, View};
@@ -36,15 +37,15 @@ use crate::view::{self, Spread, View};
 It also describes unfinished outputs: it says so, and shows the committed regions. Of a file of fragments, as map tasks \
 of Spark leave for its shuffle service, it says what they have together.
 
-Examples:
 Of a folder it prints one report over all outputs in it and in the folders in it: what they have together, how evenly \
 producers and partitions are loaded, and which outputs are unfinished or damaged. It reads only their ends, where the \
 statistics are. The exit code is 4 if an output is damaged.
 
+Examples:
   faro info shuffle
-  faro info shuffle --partitions --schema
   faro info shuffles/
   faro info --total --partitions map-1 map-2
+  faro info shuffle --partitions --schema
   faro info shuffles/*.index
   faro info --json shuffle | jq .partitions.skew")]
 pub(crate) struct InfoArgs {
@@ -52,11 +53,11 @@ pub(crate) struct InfoArgs {
     #[arg(required = true, value_name = "NAME|DIR")]
     names: Vec<PathBuf>,
 
-    /// The index file, when it is not called NAME.index; NAME is the data file then
     /// One report over all outputs, as for a folder
     #[arg(long, conflicts_with = "index")]
     total: bool,
 
+    /// The index file, when it is not called NAME.index; NAME is the data file then
     #[arg(long, value_name = "FILE")]
     index: Option<PathBuf>,
 
@@ -93,7 +94,6 @@ pub(crate) fn run(args: &InfoArgs, out: &mut Out) -> Outcome {
     if args.index.is_some() && args.names.len() > 1 {
         return Err(Failure::usage("--index is for one output"));
     }
-    let mut all = Vec::new();
     if args.total || (args.index.is_none() && folder::any(&args.names)) {
         if args.schema || args.all_blocks {
             let what = "--schema and --all-blocks are for single outputs; `faro schema` takes folders";
@@ -101,6 +101,7 @@ pub(crate) fn run(args: &InfoArgs, out: &mut Out) -> Outcome {
         }
         return total::run(&args.names, args.partitions, args.json, out);
     }
+    let mut all = Vec::new();
     for name in &args.names {
         if args.index.is_none() && is_fragments(name) {
             let found = fragments::read(name, false)?;
@@ -139,6 +140,11 @@ pub(crate) fn run(args: &InfoArgs, out: &mut Out) -> Outcome {
         [one] => out.json(one),
         several => out.json(&serde_json::json!({ "outputs": several })),
     }
+}
+
+/// The report of one output, with the figures of its first blocks.
+pub(crate) fn describe(files: &Files, view: &View) -> Outcome<Info> {
+    collect(files, view, SOME_BLOCKS)
 }
 
 /// The columns, if the payload is Arrow.

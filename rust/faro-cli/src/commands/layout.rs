@@ -23,6 +23,7 @@ use crate::units::{self, count, size};
 use crate::view::View;
 pub(crate) use figures::{grid, parts};
 use whole::Form;
+pub(crate) use whole::grid_of_all;
 
 /// Show where everything is: every byte of the files, as a table, JSON or a picture
 #[derive(Args, Debug)]

@@ -250,6 +250,47 @@ fn json(args: &DumpArgs, path: &Path, chosen: Option<Vec<Range<u64>>>) -> Outcom
     Ok(serde_json::json!({ "file": path.display().to_string(), "bytes": size, "sections": all }))
 }
 
+/// A field of a file, for other commands.
+pub(crate) struct Row<'a> {
+    pub section: &'a str,
+    pub offset: u64,
+    pub bytes: &'a [u8],
+    pub name: &'a str,
+    pub value: &'a str,
+}
+
+/// The elements of a vector that other commands see one by one.
+const ELEMENTS: usize = 64;
+
+/// Passes the fields of all headers, blocks and messages with bytes in a range of a file to `each`, in order.
+pub(crate) fn rows(path: &Path, range: Range<u64>, mut each: impl FnMut(Row<'_>) -> Outcome) -> Outcome {
+    let (file, size) = view::open(path)?;
+    let walk = Walk {
+        file: &file,
+        size,
+        limit: ELEMENTS,
+    };
+    let overlaps = |part: &Range<u64>| range.start < part.end && part.start < range.end;
+    walk.run(
+        overlaps,
+        |source| Failure::file(path, source),
+        |section| {
+            for note in &section.notes {
+                if overlaps(&(note.offset..note.offset + note.length)) {
+                    each(Row {
+                        section: &section.title,
+                        offset: note.offset,
+                        bytes: section.bytes_of(note),
+                        name: &note.name,
+                        value: &note.value,
+                    })?;
+                }
+            }
+            Ok(())
+        },
+    )
+}
+
 /// Prints exactly the selected bytes, without their meaning.
 fn plain(args: &DumpArgs, path: &Path, chosen: Option<Vec<Range<u64>>>, out: &mut Out) -> Outcome {
     let (file, size) = view::open(path)?;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Info {
+pub(crate) struct Info {
     pub layout: &'static str,
     pub finished: bool,
     pub files: Vec<FileInfo>,
@@ -29,21 +29,21 @@ pub(super) struct Info {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct ColumnInfo {
+pub(crate) struct ColumnInfo {
     pub name: String,
     pub r#type: String,
     pub nullable: bool,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct FileInfo {
+pub(crate) struct FileInfo {
     pub role: &'static str,
     pub path: String,
     pub bytes: u64,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct HeaderInfo {
+pub(crate) struct HeaderInfo {
     pub version: String,
     pub framing: &'static str,
     pub partition_count: u32,
@@ -57,13 +57,13 @@ pub(super) struct HeaderInfo {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct DictionariesInfo {
+pub(crate) struct DictionariesInfo {
     pub count: usize,
     pub bytes: u64,
 }
 
 #[derive(Debug, Default, Serialize)]
-pub(super) struct RegionsInfo {
+pub(crate) struct RegionsInfo {
     pub count: u64,
     pub sparse: u64,
     pub bytes: u64,
@@ -78,13 +78,13 @@ pub(super) struct RegionsInfo {
 }
 
 #[derive(Debug, Default, Serialize)]
-pub(super) struct RunsInfo {
+pub(crate) struct RunsInfo {
     pub count: u64,
     pub producers: u64,
 }
 
 #[derive(Debug, Default, Serialize)]
-pub(super) struct BlocksInfo {
+pub(crate) struct BlocksInfo {
     /// Whether all blocks were counted.
     pub complete: bool,
     pub count: u64,
@@ -96,14 +96,14 @@ pub(super) struct BlocksInfo {
 }
 
 #[derive(Debug, Default, Serialize)]
-pub(super) struct CodecInfo {
+pub(crate) struct CodecInfo {
     pub blocks: u64,
     pub stored_payload_bytes: u64,
     pub plain_bytes: u64,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct PartitionsInfo {
+pub(crate) struct PartitionsInfo {
     pub empty: u32,
     pub min_bytes: u64,
     pub median_bytes: u64,
@@ -119,7 +119,7 @@ pub(super) struct PartitionsInfo {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct PartitionInfo {
+pub(crate) struct PartitionInfo {
     pub partition: u32,
     pub bytes: u64,
     /// From the statistics.

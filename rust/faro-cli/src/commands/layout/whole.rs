@@ -78,6 +78,11 @@ fn sums_of(files: &Files) -> faro::Result<OutputSums> {
     OutputSums::of_regions(&Reader::open(files, ReaderOptions::default())?)
 }
 
+/// The figures of a picture for a page.
+pub(crate) fn grid_of_all(outputs: &[&Files], sums: &ShuffleSums) -> Outcome<Grid> {
+    grid(Room::PICTURE, outputs, sums)
+}
+
 fn grid(room: Room, outputs: &[&Files], sums: &ShuffleSums) -> Outcome<Grid> {
     let partitions = sums.partitions();
     let first = partitions.start;

@@ -1,0 +1,203 @@
+//! `faro report`: what a page shows, beside what other commands say.
+
+mod common;
+
+use common::Folder;
+use serde_json::Value;
+
+/// An output of rows whose first column is skewed.
+fn orders() -> Folder {
+    let folder = Folder::new();
+    let rows: String = (0..3_000)
+        .map(|row| format!("{},\"<b>{row}</b>, \"\"x\"\"\"\n", row * row % 7))
+        .collect();
+    folder.write("orders.csv", format!("customer,text\n{rows}"));
+    let args = [
+        "pack",
+        "orders.csv",
+        "-o",
+        "orders",
+        "--by",
+        "customer:int",
+        "--partitions",
+        "16",
+    ];
+    folder.ok(&[&args[..], &["--memory", "64KiB"]].concat());
+    folder
+}
+
+fn subject(folder: &Folder, args: &[&str]) -> Value {
+    folder.json(&[&["report", "--json"], args].concat())["subjects"][0].take()
+}
+
+#[test]
+fn a_page_says_what_other_commands_say() {
+    let folder = orders();
+    let shown = subject(&folder, &["orders"]);
+    let info = folder.json(&["info", "--json", "orders"]);
+    let layout = folder.json(&["layout", "--json", "orders"]);
+    let largest = info["partitions"]["largest"].as_array().unwrap();
+    for (bar, partition) in shown["largest"].as_array().unwrap().iter().zip(largest) {
+        assert_eq!(bar[0], partition["partition"].to_string());
+        assert_eq!(bar[1], partition["bytes"]);
+    }
+    let sizes: u64 = shown["sizes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|size| size[1].as_u64().unwrap())
+        .sum();
+    assert_eq!(sizes, layout["bytes"].as_u64().unwrap());
+    let blocks = shown["blocks"]["rows"].as_array().unwrap();
+    assert_eq!(blocks.len() as u64, info["blocks"]["count"].as_u64().unwrap());
+    assert!(blocks.iter().all(|block| block[8] == "right"));
+    let cells: u64 = shown["heat"]["cells"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|row| row.as_array().unwrap())
+        .map(|cell| cell.as_u64().unwrap())
+        .sum();
+    assert_eq!(
+        cells,
+        info["regions"]["bytes"].as_u64().unwrap() - info["regions"]["shared_bytes"].as_u64().unwrap()
+    );
+    // The first records are those that `cat` prints.
+    let preview = &shown["records"][0];
+    let partition = preview["partition"].to_string();
+    let printed = folder.text(&["cat", "orders", "-p", &partition, "--no-header"]);
+    assert_eq!(preview["columns"], serde_json::json!(["customer", "text"]));
+    assert_eq!(preview["rows"].as_array().unwrap().len(), 20);
+    for (row, line) in preview["rows"].as_array().unwrap().iter().zip(printed.lines()) {
+        let quoted = row[1].as_str().unwrap().replace('"', "\"\"");
+        assert_eq!(format!("{},\"{quoted}\"", row[0].as_str().unwrap()), line);
+    }
+    assert!(
+        subject(&folder, &["orders", "--records", "0"])["records"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_damaged_output_has_its_fault_and_the_bytes_around_it() {
+    let folder = orders();
+    let mut bytes = folder.read("orders.data");
+    let at = bytes.len() / 2;
+    bytes[at] ^= 0x10;
+    folder.write("orders.data", bytes);
+    let checked = folder.run(&["check", "--json", "orders"]);
+    let checked: Value = serde_json::from_slice(&checked.stdout).unwrap();
+    let fault = &checked["outputs"][0]["error"];
+    let output = folder.run(&["report", "--json", "orders"]);
+    assert_eq!(output.status.code(), Some(4));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let shown = &report["subjects"][0];
+    assert_eq!(shown["fault"]["code"], fault["code"]);
+    let here: Vec<&Value> = shown["bytes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|row| row["meaning"].as_str().unwrap().starts_with("HERE"))
+        .collect();
+    assert_eq!(here.len(), 1);
+    let offset = fault["offset"].as_u64().unwrap();
+    assert!(here[0]["offset"].as_u64().unwrap() <= offset);
+    let wrong = shown["blocks"]["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|block| block[8] != "right")
+        .count();
+    assert_eq!(wrong, 1);
+}
+
+#[test]
+fn a_page_is_one_file_that_loads_nothing() {
+    let folder = orders();
+    folder.ok(&[
+        "report",
+        "orders",
+        "--html",
+        "page.html",
+        "--spec",
+        "https://example.org/spec/",
+    ]);
+    let page = String::from_utf8(folder.read("page.html")).unwrap();
+    assert!(page.contains("default-src 'none'"));
+    assert!(!page.contains("<b>0</b>"), "records are data and not markup");
+    for loads in ["src=", "<link", "@import", "url("] {
+        assert!(!page.contains(loads), "{loads}");
+    }
+    assert!(
+        folder
+            .fails(2, &["report", "orders", "--html", "x", "--spec", "javascript:alert(1)"])
+            .contains("http")
+    );
+    assert!(folder.fails(2, &["report", "orders"]).contains("--html"));
+    assert!(folder.fails(3, &["report", "nothing", "--json"]).contains("nothing"));
+}
+
+#[test]
+fn a_folder_has_its_outputs_and_each_damaged_one() {
+    let folder = orders();
+    std::fs::create_dir(folder.path("all")).unwrap();
+    for name in ["one", "two", "three"] {
+        for ending in ["data", "index"] {
+            folder.write(
+                &format!("all/{name}.{ending}"),
+                folder.read(&format!("orders.{ending}")),
+            );
+        }
+    }
+    let index = folder.read("all/two.index");
+    folder.write("all/two.index", &index[..index.len() - 1]);
+    let output = folder.run(&["report", "--json", "all"]);
+    assert_eq!(output.status.code(), Some(4));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let subjects = report["subjects"].as_array().unwrap();
+    assert_eq!(subjects.len(), 2);
+    let one = folder.json(&["info", "--json", "all/one"]);
+    let rows = subjects[0]["outputs"]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    assert!(rows.iter().all(|row| row[4] == one["records"]));
+    assert_eq!(subjects[0]["heat"]["cells"].as_array().unwrap().len(), 2);
+    assert!(subjects[1]["name"].as_str().unwrap().ends_with("two"));
+    assert!(!subjects[1]["fault"].is_null());
+}
+
+#[test]
+fn a_hundred_thousand_partitions_and_none() {
+    let folder = orders();
+    let args = [
+        "pack",
+        "orders.csv",
+        "-o",
+        "many",
+        "--by",
+        "text",
+        "--partitions",
+        "100000",
+    ];
+    folder.ok(&args);
+    let heat = subject(&folder, &["many"])["heat"].take();
+    assert!(heat["columns"].as_array().unwrap().len() <= 200);
+    assert!(heat["grouped"].as_str().unwrap().contains("500 partitions"));
+    folder.write("empty.csv", "customer,text\n");
+    folder.ok(&[
+        "pack",
+        "empty.csv",
+        "-o",
+        "empty",
+        "--by",
+        "customer",
+        "--partitions",
+        "4",
+    ]);
+    let empty = subject(&folder, &["empty"]);
+    assert_eq!(
+        (empty["heat"]["most"].as_u64(), empty["fault"].is_null()),
+        (Some(0), true)
+    );
+}
