@@ -274,7 +274,7 @@ public final class Feed implements Closeable {
 
     /**
      * Says why no more regions come, although the output is not finished: {@link #want} throws that after the regions
-     * that are there. The first reason counts. It has no effect on a reading that is no watch.
+     * that are there. The first reason counts. It has no effect on a reading that is not a watch.
      */
     public void endOfRegions(FaroException fault) {
         Objects.requireNonNull(fault, "fault");

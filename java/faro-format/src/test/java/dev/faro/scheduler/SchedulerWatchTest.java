@@ -219,7 +219,7 @@ class SchedulerWatchTest {
             }
             FaroException refused = assertThrows(FaroException.class, () -> scheduler.watch(follower, 3));
             assertEquals(ErrorCode.INVALID_ARGUMENT, refused.code());
-            // Of a finished output it is a reading as others.
+            // If the output is finished, it is a reading as others.
             try (Consumer late = scheduler.watch(follower, 1)) {
                 assertTrue(late.next());
                 assertFalse(late.next());
