@@ -12,8 +12,9 @@ from release import notices
 from release.common import Failed, only, run
 from release.source import Source
 
-# The oldest glibc that Rust's own library runs with.
-PORTABLE = "manylinux_2_17"
+# The oldest glibc with renameat2, which publishes a file in one step: Debian 10, Ubuntu 20.04, RHEL 8 and newer.
+GLIBC = (2, 28)
+PORTABLE = f"manylinux_{GLIBC[0]}_{GLIBC[1]}"
 
 
 def build(source: Source, tools: Path, work: Path, out: Path) -> None:
@@ -57,8 +58,7 @@ def needs_no_newer(program: Path) -> None:
     Raises:
         Failed: it does.
     """
-    allowed = tuple(int(part) for part in PORTABLE.split("_")[1:])
     named = re.findall(rb"\bGLIBC_(\d+)\.(\d+)", program.read_bytes())
     newest = max((int(major), int(minor)) for major, minor in named)
-    if newest > allowed:
+    if newest > GLIBC:
         raise Failed(f"{program} needs glibc {newest[0]}.{newest[1]}, and its wheel says {PORTABLE}")

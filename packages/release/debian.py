@@ -24,7 +24,7 @@ Version: {version}
 Architecture: amd64
 Maintainer: The Faro authors
 Installed-Size: {size}
-Depends: libc6 (>= 2.17)
+Depends: libc6 (>= {libc})
 Section: utils
 Priority: optional
 Homepage: {address}
@@ -96,7 +96,8 @@ def build(source: Source, work: Path, out: Path) -> None:
     address = metadata.value(source.folder / "rust/Cargo.toml", "repository")
     summary = "look at, check, convert and repair Faro files"
     size = sum(-(-path.stat().st_size // 1024) for path in files)
-    fields = {"name": NAME, "version": source.version, "size": size, "address": address, "summary": summary}
+    fields = {"name": NAME, "version": source.version, "size": str(size), "address": address}
+    fields |= {"summary": summary, "libc": ".".join(map(str, command.GLIBC))}
     (root / "DEBIAN/control").write_text(CONTROL.format(**fields))
     sums = [
         f"{hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()}  {path.relative_to(root)}"

@@ -60,7 +60,8 @@ def take(repository: Path, artifact: str, version: str, out: Path) -> None:
     if not made.is_dir():
         raise Failed(f"no {artifact} {version} in {repository}")
     shutil.copytree(made, out / "maven/dev/faro" / artifact / version, ignore=shutil.ignore_patterns("maven-metadata*"))
-    for needs in made.glob("*-cyclonedx.json"):
+    # A POM alone has nothing to list.
+    for needs in made.glob("*-cyclonedx.json") if any(made.glob("*.jar")) else ():
         (out / "sbom").mkdir(exist_ok=True)
         shutil.copy(needs, out / "sbom" / f"{artifact}.cdx.json")
 

@@ -32,9 +32,15 @@ def verify(out: Path) -> None:
     lines = (line.split("  ", 1) for line in (out / FILE).read_text().splitlines())
     written = {name: sum_ for sum_, name in lines}
     if wrong := differences(written, compute(out)):
-        raise Failed(f"{out}: not as {FILE} says: {', '.join(wrong)}")
+        raise Failed(f"{out}: not as {FILE} says: {some(wrong)}")
 
 
 def differences(one: dict[str, str], other: dict[str, str]) -> list[str]:
     """The names of files that differ, or that only one has."""
     return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+
+
+def some(names: list[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    more = f", and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more

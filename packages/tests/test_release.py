@@ -114,7 +114,7 @@ def test_archives_of_two_machines_are_the_same(tmp_path: Path) -> None:
 
 def test_a_program_that_needs_a_newer_glibc_is_refused(tmp_path: Path) -> None:
     program = tmp_path / "faro"
-    program.write_bytes(b"\0GLIBC_2.2.5\0GLIBC_2.17\0")
+    program.write_bytes(b"\0GLIBC_2.2.5\0GLIBC_2.28\0")
     needs_no_newer(program)
     program.write_bytes(b"\0GLIBC_2.9\0GLIBC_2.34\0")
     with pytest.raises(Failed, match=r"needs glibc 2\.34"):
