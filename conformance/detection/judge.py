@@ -50,6 +50,7 @@ def contents(answer: Json, truth: Answer) -> Seen:
         # The delivered content is right, and every missing part was reported.
         return Seen("detected", code)
     same = all(answer[name] == truth[name] for name in (*CONTENT, "regions"))
+    same = same and answer.get("streams") == truth.get("streams")
     return Seen("unchanged") if same else Seen("different", answer=answer)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from generate.codecs import lz4_repeat, zstd_chunk, zstd_frame
 from generate.mending import MARK
-from generate.output import Answer, Built, Output, Region, Shared, build, read_answer
+from generate.output import Answer, Built, Output, Region, Shared, build, read_answer, streams
 from generate.prng import random_bytes
 from generate.raw import LZ4, MERGED, NONE, OPAQUE, ZSTD, Block, Header, run
 
@@ -77,7 +77,28 @@ def _merged(codec: str, seed: int, header: Header) -> list[Region]:
     return [first, second]
 
 
-_MAKE = {"small": _small, "large": _large, "merged": _merged}
+def _selective(codec: str, seed: int, header: Header) -> list[Region]:
+    """What a store keeps of the small output: its streams have gaps at their begin, between blocks and at their end."""
+    regions = _small(codec, seed, header)
+    upto: dict[int | None, int] = {}
+
+    def gap(stream: int | None, blocks: list[Block], skipped: tuple[int, ...]) -> list[Block]:
+        kept = []
+        for one, before in zip(blocks, skipped, strict=True):
+            sequence = upto.get(stream, 0) + before
+            upto[stream] = sequence + 1
+            kept.append(replace(one, sequence=sequence))
+        return kept
+
+    for number, region in enumerate(regions):
+        for partition, blocks in region.own.items():
+            region.own[partition] = gap(partition, blocks, tuple((number + at) % 3 for at in range(len(blocks))))
+        for extent in region.shared:
+            extent.blocks[:] = gap(None, extent.blocks, tuple(2 * at for at in range(len(extent.blocks))))
+    return regions
+
+
+_MAKE = {"small": _small, "large": _large, "merged": _merged, "selective": _selective}
 
 
 @dataclass(frozen=True)
@@ -111,10 +132,14 @@ class Subject:
         if self.size == "merged":
             # A merged file has the generation as its attempt.
             header = replace(header, producer=MERGED, attempt=self.producer)
+        if self.size == "selective":
+            header = replace(header, reader_features=1)
         regions = _MAKE[self.size](self.codec, self.producer << 32, header)
-        counted = self.size != "merged"
-        return Output(header, regions, self.layout == "paired", statistics=counted, properties={"job": "measured"},
-                      created_by="detection", finished=self.finished)  # fmt: skip
+        counted = self.size not in ("merged", "selective")
+        output = Output(header, regions, self.layout == "paired", statistics=counted, properties={"job": "measured"},
+                        created_by="detection", finished=self.finished)  # fmt: skip
+        # Partition 2 had two blocks more.
+        return replace(output, streams=streams(output, {2: 7})) if self.size == "selective" else output
 
     @cached_property
     def built(self) -> Built:
@@ -146,6 +171,8 @@ class Subject:
     def mended(self, regions: int) -> Answer:
         """What is read after a repair that kept *regions* regions."""
         more: dict[str, Any] = {"statistics": False, "created_by": None, "properties": MARK["last-commit"]}
+        if self.size == "selective":
+            more["streams"] = None
         return self._prefix(regions, finished=True, **more)
 
     def _prefix(self, regions: int, **changes: Any) -> Answer:

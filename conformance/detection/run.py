@@ -55,15 +55,23 @@ def subjects(quick: bool) -> list[Subject]:
     if quick:
         pairs = zip(LAYOUTS, ("none", "lz4"), strict=True)
         small = [Subject("small", layout, codec, state) for layout, codec in pairs for state in STATES]
-        return small + [Subject("merged", "paired", "none", state) for state in STATES]
+        more = [("merged", "paired"), ("selective", "single")]
+        return small + [Subject(size, layout, "none", state) for size, layout in more for state in STATES]
     merged = [Subject("merged", "paired", codec, state) for codec in CODECS for state in STATES]
-    return merged + [
-        Subject(size, layout, codec, state)
-        for layout in LAYOUTS
-        for codec in CODECS
-        for state in STATES
-        for size in ("small", "large")
+    selective = [
+        Subject("selective", layout, codec, state) for layout in LAYOUTS for codec in CODECS for state in STATES
     ]
+    return (
+        merged
+        + selective
+        + [
+            Subject(size, layout, codec, state)
+            for layout in LAYOUTS
+            for codec in CODECS
+            for state in STATES
+            for size in ("small", "large")
+        ]
+    )
 
 
 def digests() -> dict[str, str]:

@@ -83,7 +83,7 @@ def text(figures: dict[str, Any]) -> str:
         for kind, clause in (("page of another producer's file", "BLK-9"), ("two multicasts swapped", "REG-11"))
     )
     drawn = (
-        "Small outputs and merged files were damaged at every bit and every length, larger ones at 10,000 random places for each kind, layout and state"
+        "Small outputs, selective and merged files were damaged at every bit and every length, larger ones at 10,000 random places for each kind, layout and state"
         if figures["places"] is None
         else f"Bits and lengths were changed at up to {figures['places']:,} random places of each output for each kind"
     )
