@@ -50,6 +50,7 @@ pub(crate) enum Command {
     Dump(dump::DumpArgs),
     Diff(diff::DiffArgs),
     Report(report::ReportArgs),
+    View(report::ViewArgs),
     Repair(commands::repair::RepairArgs),
     Clean(commands::clean::CleanArgs),
     Completions(commands::help::CompletionsArgs),

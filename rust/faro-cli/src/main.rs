@@ -73,6 +73,7 @@ fn run(command: &Command, out: &mut Out) -> Outcome {
         Command::Dump(args) => dump::run(args, out),
         Command::Diff(args) => diff::run(args, out),
         Command::Report(args) => report::run(args, out),
+        Command::View(args) => report::view(args, out),
         Command::Repair(args) => commands::repair::run(args, out),
         Command::Clean(args) => commands::clean::run(args, out),
         Command::Completions(args) => commands::help::completions(args, Cli::command(), out),

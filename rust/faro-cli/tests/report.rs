@@ -2,6 +2,9 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Command, Stdio};
+
 use common::Folder;
 use serde_json::Value;
 
@@ -200,4 +203,62 @@ fn a_hundred_thousand_partitions_and_none() {
         (empty["heat"]["most"].as_u64(), empty["fault"].is_null()),
         (Some(0), true)
     );
+}
+
+/// The answer of `faro view` for a path, as a browser asks for it.
+fn asked(address: &str, path: &str, host: &str, method: &str) -> String {
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_server_shows_the_outputs_as_they_are_now() {
+    let folder = orders();
+    let mut server = folder
+        .command(&["view", "orders"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let rest = line.trim().strip_prefix("http://").unwrap();
+    let (address, path) = rest.split_at(rest.find('/').unwrap());
+    assert!(address.starts_with("127.0.0.1:"));
+    let page = asked(address, path, address, "GET");
+    assert!(page.starts_with("HTTP/1.1 200") && page.contains("OK: "), "{page}");
+    // Only with the part that cannot be guessed, from a page of this address, and to read.
+    for (path, host, method, status) in [
+        ("/", address, "GET", "404"),
+        (path, "example.org", "GET", "404"),
+        (path, address, "POST", "405"),
+    ] {
+        assert!(
+            asked(address, path, host, method).starts_with(&format!("HTTP/1.1 {status}")),
+            "{path} {host} {method}"
+        );
+    }
+    let mut bytes = folder.read("orders.data");
+    let at = bytes.len() / 2;
+    bytes[at] ^= 0x10;
+    folder.write("orders.data", bytes);
+    assert!(asked(address, path, address, "GET").contains("HERE is the fault"));
+    std::fs::remove_file(folder.path("orders.index")).unwrap();
+    std::fs::remove_file(folder.path("orders.data")).unwrap();
+    assert!(asked(address, path, address, "GET").starts_with("HTTP/1.1 500"));
+    let interrupted = Command::new("kill")
+        .args(["-INT", &server.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(interrupted.success());
+    assert_eq!(server.wait().unwrap().code(), Some(0));
+    assert!(folder.fails(3, &["view", "nothing"]).contains("nothing"));
 }

@@ -11,6 +11,13 @@ pub(crate) struct Report {
     pub subjects: Vec<Subject>,
 }
 
+impl Report {
+    /// Whether any output has a fault.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.subjects.iter().any(|subject| subject.fault.is_some())
+    }
+}
+
 /// One output, or a whole shuffle.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Subject {

@@ -42,7 +42,7 @@ fn first_place(text: &str) -> Option<(usize, &'static str)> {
 }
 
 /// Text as markup.
-fn markup(text: &str) -> String {
+pub(super) fn markup(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in crate::escape::escape(text).chars() {
         match c {
