@@ -1,10 +1,10 @@
 """Counts and sums of some partitions of packed lineitem, as lines: partition, rows, quantity and price in hundredths."""
 
-import faro_format as faro
 import io
 import sys
 from pathlib import Path
 
+import faro_format as faro
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
