@@ -62,7 +62,10 @@ def environment_of_python(folder: Path, packages: Sequence[str | Path]) -> Path:
     """Make a fresh environment of Python in a folder, with these packages. Returns its folder of programs."""
     run([sys.executable, "-m", "venv", "--clear", folder], folder.parent)
     programs = folder / "bin"
-    run([programs / "pip", "install", "--quiet", "--disable-pip-version-check", *packages], folder.parent)
+    run(
+        [programs / "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", *packages],
+        folder.parent,
+    )
     return programs
 
 
