@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 import re
 import shutil
@@ -35,10 +37,27 @@ def build(source: Source, tools: Path, work: Path, out: Path) -> None:
     }
     options = ["--release", "--locked", "--zig", "--target", notices.TARGET, "--compatibility", PORTABLE]
     run([tools / "maturin", "build", *options, "--out", made], project, environment)
-    with zipfile.ZipFile(only(made, "*.whl")) as wheel:
-        (name,) = (name for name in wheel.namelist() if "/sboms/" in name)
-        (out / "sbom/rust.cdx.json").write_bytes(wheel.read(name))
+    (out / "sbom/rust.cdx.json").write_bytes(without_paths(only(made, "*.whl"), source.folder))
     needs_no_newer(program_of(made, work / "program"))
+
+
+def without_paths(path: Path, folder: Path) -> bytes:
+    """Take this machine's folder out of a wheel's list of crates, which names it. Returns the list."""
+    with zipfile.ZipFile(path) as wheel:
+        files = {entry: wheel.read(entry) for entry in wheel.infolist()}
+    (listed,) = (entry for entry in files if "/sboms/" in entry.filename)
+    (record,) = (entry for entry in files if entry.filename.endswith(".dist-info/RECORD"))
+    files[listed] = files[listed].replace(str(folder).encode(), b"/faro")
+    # A wheel records the sum and the size of every file in it.
+    sum_ = base64.urlsafe_b64encode(hashlib.sha256(files[listed]).digest()).rstrip(b"=").decode()
+    lines = files[record].decode().splitlines()
+    new = f"{listed.filename},sha256={sum_},{len(files[listed])}"
+    lines = [new if line.startswith(f"{listed.filename},") else line for line in lines]
+    files[record] = ("\n".join(lines) + "\n").encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for entry, content in files.items():
+            wheel.writestr(entry, content)
+    return files[listed]
 
 
 def program_of(made: Path, folder: Path) -> Path:

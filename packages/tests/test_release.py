@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
 import shutil
 import subprocess
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from installed.examples import must_print
 from release import metadata, sums, versions
-from release.command import needs_no_newer
+from release.command import needs_no_newer, without_paths
 from release.common import ROOT, Failed, run
 from release.maven import PASSES, rename
 from release.notices import linked, texts
@@ -110,6 +113,19 @@ def test_archives_of_two_machines_are_the_same(tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "a.tar.gz") as packed:
         assert [(one.name, one.mtime, one.uname) for one in packed] == [(n, 1_000_000_000, "") for n in ("one", "two")]
         assert all(packed.extractfile(one).read() == b"abc" for one in packed)  # type: ignore[union-attr]
+
+
+def test_a_wheel_does_not_name_the_folder_it_was_built_in(tmp_path: Path) -> None:
+    wheel, name = tmp_path / "a.whl", "a.dist-info/sboms/a.json"
+    with zipfile.ZipFile(wheel, "w") as file:
+        file.writestr(name, f"path+file://{tmp_path}/rust")
+        file.writestr("a.dist-info/RECORD", f"faro,,\n{name},sha256=x,1\na.dist-info/RECORD,,\n")
+    assert without_paths(wheel, tmp_path) == b"path+file:///faro/rust"
+    with zipfile.ZipFile(wheel) as file:
+        assert file.read(name) == b"path+file:///faro/rust"
+        _, recorded, _ = file.read("a.dist-info/RECORD").decode().splitlines()
+    digest = base64.urlsafe_b64encode(hashlib.sha256(b"path+file:///faro/rust").digest()).decode().rstrip("=")
+    assert recorded == f"{name},sha256={digest},22"
 
 
 def test_a_program_that_needs_a_newer_glibc_is_refused(tmp_path: Path) -> None:
