@@ -41,16 +41,20 @@ def tell(programs: Path, folder: Path, version: str) -> dict[str, Any]:
     return about
 
 
-def check(out: Path, fresh: Path, version: str, *, arrow: bool = True) -> Path:
-    """Install each, and run the examples of the page. Returns the folder with the output `orders` that the wheel wrote."""
+def check(out: Path, fresh: Path, version: str, *, quick: bool = False) -> Path:
+    """Install each, and run the examples of the page. Returns the folder with the output `orders` that the wheel wrote.
+
+    `quick` leaves out the tables, and the source, from which the wheel was made.
+    """
     wheel, source = only(out / "python", "*.whl"), only(out / "python", "*.tar.gz")
-    for name, package in [("wheel", f"{wheel}[arrow]" if arrow else wheel), ("source", source)]:
+    packages: dict[str, str | Path] = {"wheel": wheel} if quick else {"wheel": f"{wheel}[arrow]", "source": source}
+    for name, package in packages.items():
         folder = fresh / f"python-{name}"
         folder.mkdir()
         programs = environment_of_python(folder / "environment", [package])
         examples = code(tell(programs, folder, version)["page"], "python")
         # The second block has tables; it goes on where the first ends.
-        tables = arrow and name == "wheel"
+        tables = name == "wheel" and not quick
         printed = run([programs / "python", "-"], folder, stdin="\n".join(examples[: 2 if tables else 1]))
         must_print(printed, PARTITION_7 + (TABLE if tables else []), f"the example of the page, from the {name}")
     return fresh / "python-wheel"

@@ -38,6 +38,7 @@ def build(source: Source, tools: Path, work: Path, out: Path) -> None:
     options = ["--release", "--locked", "--zig", "--target", notices.TARGET, "--compatibility", PORTABLE]
     run([tools / "maturin", "build", *options, "--out", made], project, environment)
     (out / "sbom/rust.cdx.json").write_bytes(without_paths(only(made, "*.whl"), source.folder))
+    run([tools / "twine", "check", "--strict", only(made, "*.whl")], work)
     needs_no_newer(program_of(made, work / "program"))
 
 
