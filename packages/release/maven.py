@@ -43,7 +43,7 @@ PASSES = [
 
 
 def deploy(java: Path, projects: list[str], lines: list[Line], repository: Path) -> None:
-    """Build modules and what they need into a folder that is a Maven repository. Nothing gets into ~/.m2."""
+    """Build modules and what they need into a folder that is a Maven repository. No jar of them gets into ~/.m2."""
     shutil.rmtree(repository, ignore_errors=True)
     options = ["--batch-mode", "--quiet", "--no-transfer-progress", "-Dstyle.color=never", "-DskipTests", "--also-make"]
     options += ["-Dmaven.install.skip=true", f"-DaltDeploymentRepository=local::{repository.as_uri()}"]
