@@ -12,6 +12,7 @@ mod pack;
 mod partitions;
 mod picture;
 mod progress;
+mod replace;
 mod report;
 mod rows;
 mod signals;

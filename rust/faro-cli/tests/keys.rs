@@ -393,3 +393,24 @@ fn schemas_of_all_formats() {
                     c  list or object, may be null\n";
     assert_eq!(text, expected);
 }
+
+#[test]
+fn outputs_of_different_counts_have_their_own_answers() {
+    let folder = Folder::new();
+    let rows: String = (0..50).map(|row| format!("{row},x\n")).collect();
+    folder.write("rows.csv", format!("k,text\n{rows}"));
+    std::fs::create_dir(folder.path("both")).unwrap();
+    for (name, partitions) in [("both/of-16", "16"), ("both/of-8", "8")] {
+        folder.ok(&["pack", "rows.csv", "-o", name, "--by", "k", "--partitions", partitions]);
+    }
+    let answers = folder.json(&["where", "both", "--key", "7", "--json"])["answers"].take();
+    assert_eq!(answers.as_array().unwrap().len(), 2);
+    for answer in answers.as_array().unwrap() {
+        let (output, partition) = (
+            answer["first_output"].as_str().unwrap(),
+            answer["partition"].to_string(),
+        );
+        let rows = folder.text(&["cat", output, "-p", &partition, "--no-header"]);
+        assert!(rows.lines().any(|row| row == "7,x"), "{output}: {rows}");
+    }
+}

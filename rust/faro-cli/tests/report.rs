@@ -262,3 +262,53 @@ fn a_server_shows_the_outputs_as_they_are_now() {
     assert_eq!(server.wait().unwrap().code(), Some(0));
     assert!(folder.fails(3, &["view", "nothing"]).contains("nothing"));
 }
+
+#[test]
+fn a_folder_is_checked_and_no_other_file_is_replaced() {
+    let folder = orders();
+    std::fs::create_dir(folder.path("all")).unwrap();
+    for name in ["one", "two"] {
+        for ending in ["data", "index"] {
+            folder.write(
+                &format!("all/{name}.{ending}"),
+                folder.read(&format!("orders.{ending}")),
+            );
+        }
+    }
+    folder.ok(&["report", "all", "--html", "all.html"]);
+    // Again: a page is replaced by a page.
+    folder.ok(&["report", "all", "--html", "all.html"]);
+    for victim in ["all/one.data", "orders.csv"] {
+        let before = folder.read(victim);
+        assert!(
+            folder
+                .fails(3, &["report", "all", "--html", victim])
+                .contains("not replaced")
+        );
+        assert!(
+            folder
+                .fails(3, &["layout", "all", "--svg", victim])
+                .contains("not replaced")
+        );
+        assert!(
+            folder
+                .fails(3, &["layout", "orders", "--svg", victim])
+                .contains("not replaced")
+        );
+        assert_eq!(folder.read(victim), before);
+    }
+    let mut bytes = folder.read("all/two.data");
+    let at = bytes.len() / 2;
+    bytes[at] ^= 0x10;
+    folder.write("all/two.data", bytes);
+    std::fs::copy(folder.path("orders.data"), folder.path("all/zero.data")).unwrap();
+    let output = folder.run(&["report", "--json", "all"]);
+    assert_eq!(output.status.code(), Some(4));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let codes: Vec<&str> = report["subjects"].as_array().unwrap()[1..]
+        .iter()
+        .map(|subject| subject["fault"]["code"].as_str().unwrap())
+        .collect();
+    assert_eq!(codes, ["checksum", "io"]);
+    folder.ok(&["report", "all/one", "--json", "--level", "structure"]);
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
+use faro::FileHeader;
 use faro::shuffle::{Amount, Shuffle, name};
 use serde::Serialize;
 
@@ -73,16 +74,8 @@ struct Answer {
 pub(crate) fn run(args: &WhereArgs, out: &mut Out) -> Outcome {
     let source = Source::open(&args.target)?;
     let shuffle = source.shuffle();
-    let partitions = match args.partitions {
-        Some(partitions) => partitions,
-        None => source.sums()?.partitions().end,
-    };
-    let place = Place {
-        key: &args.key,
-        by: &args.by,
-        partitions,
-    };
-    let answers = answers(&place, shuffle)?;
+    let whole = source.sums()?.partitions().end;
+    let answers = answers(args, whole, shuffle)?;
     if args.json {
         return out.json(&serde_json::json!({ "answers": answers }));
     }
@@ -99,8 +92,18 @@ pub(crate) fn run(args: &WhereArgs, out: &mut Out) -> Outcome {
     Ok(())
 }
 
+/// The partitions that the keys of an output were divided among: its own, but a merged file may have a part of those of
+/// the whole shuffle.
+fn divided(args: &WhereArgs, whole: u32, header: &FileHeader) -> u32 {
+    match args.partitions {
+        Some(partitions) => partitions,
+        None if header.is_merged() => whole,
+        None => header.partitions().end,
+    }
+}
+
 /// The different answers of the outputs. In a shuffle there is one.
-fn answers(place: &Place<'_>, shuffle: &Shuffle) -> Outcome<Vec<Answer>> {
+fn answers(args: &WhereArgs, whole: u32, shuffle: &Shuffle) -> Outcome<Vec<Answer>> {
     let mut answers: Vec<Answer> = Vec::new();
     // Most outputs have the properties of one before; keys are looked up only for new ones.
     let mut known: BTreeMap<Vec<String>, usize> = BTreeMap::new();
@@ -111,10 +114,16 @@ fn answers(place: &Place<'_>, shuffle: &Shuffle) -> Outcome<Vec<Answer>> {
         let mut like: Vec<String> = recorded
             .map(|property| format!("{}={}", property.key, property.value))
             .collect();
-        like.push(format!("{:?}", reader.schema_message()));
+        let partitions = divided(args, whole, reader.header());
+        like.push(format!("{partitions} {:?}", reader.schema_message()));
         let at = match known.get(&like) {
             Some(at) => *at,
             None => {
+                let place = Place {
+                    key: &args.key,
+                    by: &args.by,
+                    partitions,
+                };
                 let placed = place.find(&reader, &name(files))?;
                 let at = answers.iter().position(|answer| answer.placed == placed);
                 let at = at.unwrap_or_else(|| {

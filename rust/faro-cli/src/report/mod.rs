@@ -16,6 +16,7 @@ mod wanted;
 use std::path::PathBuf;
 
 use crate::failure::{Failure, Outcome};
+use crate::replace::replace;
 use crate::term::Out;
 use clap::Args;
 pub(crate) use serve::{ViewArgs, run as view};
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &ReportArgs, out: &mut Out) -> Outcome {
     match &args.html {
         None => out.json(&report)?,
         Some(path) if path.as_os_str() == "-" => out.text(&page::html(&report)?)?,
-        Some(path) => std::fs::write(path, page::html(&report)?).map_err(|source| Failure::file(path, source))?,
+        Some(path) => replace(path, &page::html(&report)?)?,
     }
     if report.is_damaged() {
         Err(Failure::Shown(4))

@@ -33,7 +33,7 @@ pub(crate) struct ShownArgs {
     #[arg(long, value_name = "N", default_value_t = 4_096)]
     bytes: u64,
 
-    /// The address of the specification's pages, for links to clauses, such as https://example.org/spec
+    /// The address of the specification's pages, for links to clauses, such as `https://example.org/spec`
     #[arg(long, value_name = "URL")]
     spec: Option<String>,
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::failure::{Failure, Outcome, code_of, describe};
 use crate::folder;
 use crate::picture::{self, Grid, RegionShare, Room, RowNames, SharedShare};
+use crate::replace::replace;
 use crate::term::Out;
 use crate::units::{plural, size};
 
@@ -70,7 +71,7 @@ pub(super) fn write(path: &Path, svg: &str, out: &mut Out) -> Outcome {
     if path.as_os_str() == "-" {
         return out.text(svg);
     }
-    std::fs::write(path, svg).map_err(|source| Failure::file(path, source))
+    replace(path, svg)
 }
 
 /// From the region messages: statistics are a hint, and the picture shows what is there.
