@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 class HybridInterleavingTest {
     private static final int SEEDS = 600;
     private static final Set<String> WOVEN = Set.of("hybrid.HybridStore", "hybrid.HybridMemory", "hybrid.HybridConsumer",
-            "hybrid.Image", "hybrid.Spiller", "hybrid.FullFiles", "hybrid.Progress");
+            "hybrid.Image", "hybrid.Spiller", "hybrid.Progress");
 
     @TempDir
     Path folder;
