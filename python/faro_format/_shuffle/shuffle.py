@@ -80,6 +80,13 @@ class Shuffle(OutputTables):
             raise invalid("storage_options with a URL only", "no URL")
         self._found: tuple[list[ShuffleOutput], ShuffleSums] | None = None
 
+    def __enter__(self) -> Shuffle:
+        """A shuffle has nothing to close; it can be used as a reader can."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
     def __len__(self) -> int:
         """Return how many outputs there are."""
         return len(self._paths)

@@ -31,6 +31,8 @@ class TextForm:
     delimiter: str
     header: str | None
     """The line with the names of the columns; without one they are f0, f1, and so on."""
+    text_keys: tuple[str, ...] = ()
+    """The columns of the key that are text: ``00123`` and ``123`` are different keys, and an empty one is not null."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,10 @@ def text_form(properties: Mapping[str, str]) -> TextForm | None:
     delimiter = properties.get("faro.pack.delimiter", _DELIMITERS[name])
     if name != "jsonl" and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '\r\n"'):
         raise invalid("an output whose property faro.pack.delimiter is one character", shown(delimiter))
-    return TextForm(name, delimiter, properties.get("faro.pack.header"))
+    # A part with a colon names another type. JSON values have types of their own.
+    keys = properties.get("faro.pack.by", "").split(",") if name != "jsonl" else []
+    text_keys = tuple(key.removesuffix(":text") for key in keys if ":" not in key.removesuffix(":text"))
+    return TextForm(name, delimiter, properties.get("faro.pack.header"), text_keys)
 
 
 def lines_of(blocks: Iterator[Block], framing: Framing, place: Place) -> Iterator[Lines]:
@@ -126,7 +131,9 @@ def _delimited(form: TextForm, lines: Lines, columns: Sequence[str] | None, type
             block_size=max(_BLOCK, 2 * (lines.longest + len(header)) + 2), autogenerate_column_names=not header
         ),
         csv.ParseOptions(delimiter=form.delimiter, quote_char='"' if quoted else False, newlines_in_values=quoted),
-        csv.ConvertOptions(column_types=types, include_columns=columns),
+        csv.ConvertOptions(
+            column_types={**dict.fromkeys(form.text_keys, pa.string()), **types}, include_columns=columns
+        ),
     )
     _check_known(types, table.schema, columns)
     # No value is there yet that says what type it has.

@@ -340,3 +340,10 @@ def test_a_folder_of_an_object_store_is_a_shuffle() -> None:
         with pytest.raises(FaroError):
             faro.open(missing)
     MemoryFileSystem.store.clear()
+
+
+def test_a_folder_is_used_as_a_name_is(tmp_path: Path) -> None:
+    with faro.Writer(tmp_path / "one", faro.WriterOptions(2)) as writer:
+        writer.write(1, b"a record")
+    with faro.open(tmp_path) as shuffle:
+        assert [len(output) for output in shuffle] == [2]

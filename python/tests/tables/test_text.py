@@ -135,3 +135,16 @@ def test_text_that_is_not_its_format_is_refused(tmp_path: Path, records: list[st
 def test_wrong_types_are_refused(tmp_path: Path, types: Any) -> None:
     with csv_of(tmp_path) as reader:
         assert fault_of(reader.to_arrow, types=types) is not None
+
+
+def test_text_keys_stay_text(tmp_path: Path) -> None:
+    """``00123`` and ``123`` are different keys, and the command puts them into different partitions."""
+    rows = ["00123,1,a", "123,2,b", ",3,c"]
+    for by, expected in (
+        ("zip", ["00123", "", "123"]),
+        ("zip:text,n:int", ["00123", "", "123"]),
+        ("n:int", [123, None, 123]),
+    ):
+        with packed(tmp_path, rows, format="csv", delimiter=",", header="zip,n,name", by=by) as reader:
+            assert reader.to_arrow()["zip"].to_pylist() == expected
+            assert reader[0].to_arrow(types={"zip": pa.int64()})["zip"].to_pylist() == [123, None]
