@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 from release import notices
-from release.common import Failed, only, run
+from release.common import CARGO_HOME, Failed, only, run
 from release.source import Source
 
 # The oldest glibc with renameat2, which publishes a file in one step: Debian 10, Ubuntu 20.04, RHEL 8 and newer.
@@ -26,9 +26,8 @@ def build(source: Source, tools: Path, work: Path, out: Path) -> None:
     (out / "sbom").mkdir(parents=True, exist_ok=True)
     project = source.folder / "packages/faro-cli"
     notices.write(source.folder / "rust", project / "THIRD-PARTY")
-    cargo = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
     # Paths of this machine would be in the messages of panics.
-    paths = {source.folder: "faro", cargo: "cargo", work / "target": "target"}
+    paths = {source.folder: "faro", CARGO_HOME: "cargo", work / "target": "target"}
     environment = source.environment | {
         "CARGO_TARGET_DIR": str(work / "target"),
         "RUSTFLAGS": " ".join(f"--remap-path-prefix={path}={name}" for path, name in paths.items()),

@@ -15,6 +15,9 @@ ROOT = Path(__file__).resolve().parents[2]
 OURS = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "MAKEFLAGS", "MFLAGS", "RUSTFLAGS", "CARGO_TARGET_DIR", "CLASSPATH")
 
 
+CARGO_HOME = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
+
+
 class Failed(Exception):
     """A command that failed, or a package that is not as it must be. The message is for people."""
 
