@@ -18,6 +18,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,6 +35,8 @@ import java.util.stream.Stream;
  */
 final class HybridScenario implements LongUnaryOperator {
     private static final int PARTITIONS = 2;
+    /** No region ends because time passed, so that a seed repeats. */
+    private static final Duration NO_CLOCK = Duration.ofDays(1);
 
     private final Path folder;
 
@@ -141,7 +144,7 @@ final class HybridScenario implements LongUnaryOperator {
             this.releasedAt = random.nextInt(5) == 0 ? random.nextInt(12) : -1;
             this.name = (broken ? folder.resolve("nowhere") : folder).resolve(name);
             this.store = HybridStore.create(this.name, new WriterOptions(PARTITIONS),
-                    new HybridOptions(run.memory, mode).executor(run));
+                    new HybridOptions(run.memory, mode).executor(run).delay(NO_CLOCK));
             IntStream.range(0, PARTITIONS).forEach(partition -> model.add(new ArrayList<>()));
             run.running++;
             producer = run.threads.add("producer " + name, this::produce);
