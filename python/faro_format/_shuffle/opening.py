@@ -148,7 +148,8 @@ def _is_folder(path: str) -> bool:
 def _remote(url: str, lookup: Lookup, reading: dict[str, Any], shuffling: dict[str, Any]) -> Reader | Shuffle:
     """Open an output by its URL, or a folder if there is no such output."""
     options = shuffling["storage_options"]
-    if url.endswith("/"):
+    # Without a folder, separators at the end of a NAME mean nothing (PUB-1).
+    if url.endswith("/") and _is_remote_folder(url, options or {}):
         return Shuffle(url, **shuffling)
     try:
         return Reader(url, storage_options=options, lookup=lookup, **reading)
@@ -160,6 +161,9 @@ def _remote(url: str, lookup: Lookup, reading: dict[str, Any], shuffling: dict[s
 
 def _is_remote_folder(url: str, options: Mapping[str, Any]) -> bool:
     filesystem, path = filesystem_of(url, options)
+    if not path.strip("/"):
+        # A whole store is not a shuffle, and some stores refuse to list it.
+        return False
     try:
         return bool(filesystem.isdir(path))
     except OSError:
