@@ -312,3 +312,15 @@ fn a_folder_is_checked_and_no_other_file_is_replaced() {
     assert_eq!(codes, ["checksum", "io"]);
     folder.ok(&["report", "all/one", "--json", "--level", "structure"]);
 }
+
+#[test]
+fn tab_separated_values_have_no_quotes() {
+    let folder = Folder::new();
+    folder.write("rows.tsv", "k\ttext\n1\ta \"b\n2\t\"c\td\"\n");
+    let refused = folder.run(&["pack", "rows.tsv", "-o", "bad", "--by", "k"]);
+    assert_eq!(refused.status.code(), Some(4), "a row with three fields");
+    folder.write("rows.tsv", "k\ttext\n1\ta \"b\n2\t\"c\n");
+    folder.ok(&["pack", "rows.tsv", "-o", "rows", "--by", "k", "--partitions", "1"]);
+    let rows = subject(&folder, &["rows"])["records"][0]["rows"].take();
+    assert_eq!(rows, serde_json::json!([["1", "a \"b"], ["2", "\"c"]]));
+}

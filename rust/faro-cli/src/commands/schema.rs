@@ -166,6 +166,9 @@ impl Members {
         let mut left = most;
         for block in reader.all()? {
             let block = block?;
+            if block.kind() != faro::block::DATA {
+                continue;
+            }
             for record in block.record_slices()? {
                 if left == 0 {
                     return Ok(());

@@ -27,7 +27,7 @@ mod write;
 pub(crate) use args::{By, PackArgs, parse_by};
 pub(crate) use key_type::KeyType;
 pub(crate) use place::{Place, Placed, PlacedColumn, Placing};
-pub(crate) use stored_key::{StoredKey, by_of, header_names};
+pub(crate) use stored_key::{RowFields, StoredKey, by_of, header_names};
 pub(crate) use value::{decode_key, hex};
 
 use std::path::Path;

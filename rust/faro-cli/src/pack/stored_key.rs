@@ -34,13 +34,30 @@ fn splitting(packed: &Packed) -> Outcome<Splitting> {
 /// The names in the header line of CSV or TSV.
 pub(crate) fn header_names(packed: &Packed) -> Outcome<Option<Vec<String>>> {
     let Some(header) = &packed.header else { return Ok(None) };
-    let mut splitter = FieldSplitter::new(splitting(packed)?);
-    let record = splitter.split(header.as_bytes()).map_err(Failure::usage)?;
-    let names = record
-        .fields
-        .iter()
-        .map(|name| String::from_utf8_lossy(name).into_owned());
+    let mut fields = RowFields(FieldSplitter::new(splitting(packed)?));
+    let names = fields.of(header.as_bytes()).map_err(Failure::usage)?;
+    let names = names.into_iter().map(|name| String::from_utf8_lossy(name).into_owned());
     Ok(Some(names.collect()))
+}
+
+/// Splits the records of CSV and TSV into fields.
+pub(crate) struct RowFields(FieldSplitter);
+
+impl RowFields {
+    /// None if the records have no fields.
+    pub(crate) fn new(packed: &Packed) -> Option<RowFields> {
+        match splitting(packed) {
+            Ok(fields @ (Splitting::QuotedFields(_) | Splitting::Fields(_))) => {
+                Some(RowFields(FieldSplitter::new(fields)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The fields of a record; what is wrong with it otherwise.
+    pub(crate) fn of<'a>(&'a mut self, record: &'a [u8]) -> Result<Vec<&'a [u8]>, String> {
+        Ok(self.0.split(record)?.fields.iter().collect())
+    }
 }
 
 /// Finds the keys of the rows of an output, block by block.

@@ -6,6 +6,8 @@ use faro::{Framing, Reader};
 use super::model::Preview;
 use crate::escape::escape_bytes;
 use crate::failure::Outcome;
+use crate::pack::{RowFields, header_names};
+use crate::rows::Packed;
 use crate::units::count;
 
 /// The bytes of a value that are shown.
@@ -36,28 +38,19 @@ pub(super) fn previews(reader: &Reader, partitions: &[u32], most: usize) -> Outc
 
 type Table = (Vec<String>, Vec<Vec<String>>);
 
-fn property<'a>(reader: &'a Reader, key: &str) -> Option<&'a str> {
-    let properties = &reader.footer().properties;
-    properties
-        .iter()
-        .find(|one| one.key == key)
-        .map(|one| one.value.as_str())
-}
-
 /// Records as text; those of CSV and TSV with a cell for each field.
 fn text(reader: &Reader, partition: u32, most: usize) -> Outcome<Table> {
-    let delimiter = match property(reader, "faro.pack.format") {
-        Some("csv") => property(reader, "faro.pack.delimiter")
-            .and_then(|text| text.bytes().next())
-            .or(Some(b',')),
-        Some("tsv") => Some(b'\t'),
-        _ => None,
+    let packed = Packed::of(reader);
+    let columns = match RowFields::new(&packed) {
+        Some(_) => header_names(&packed)?,
+        None => None,
     };
-    let split = |record: &[u8]| match delimiter {
-        Some(delimiter) => fields(record, delimiter),
-        None => vec![shown(record)],
+    let mut fields = RowFields::new(&packed);
+    let mut split = |record: &[u8]| match fields.as_mut().map(|fields| fields.of(record)) {
+        Some(Ok(found)) => found.into_iter().map(shown).collect(),
+        // A record that is not of its format is shown as it is.
+        _ => vec![shown(record)],
     };
-    let columns = property(reader, "faro.pack.header").map(|header| split(header.as_bytes()));
     let mut rows = Vec::new();
     'blocks: for block in reader.partition(partition)? {
         let block = block?;
@@ -77,26 +70,6 @@ fn text(reader: &Reader, partition: u32, most: usize) -> Outcome<Table> {
         _ => (0..width).map(|at| format!("field {at}")).collect(),
     });
     Ok((columns, rows))
-}
-
-/// The fields of one record of CSV or TSV.
-fn fields(record: &[u8], delimiter: u8) -> Vec<String> {
-    let mut reader = csv_core::ReaderBuilder::new().delimiter(delimiter).build();
-    let mut out = vec![0; record.len() + 1];
-    let mut ends = vec![0; record.len() + 2];
-    // All of the record, and then its end, which ends its last field.
-    let (_, _, wrote, some) = reader.read_record(record, &mut out, &mut ends);
-    let (_, _, more, last) = reader.read_record(&[], &mut out[wrote..], &mut ends[some..]);
-    let ends = &ends[..some + last];
-    let _ = more;
-    let mut from = 0;
-    ends.iter()
-        .map(|end| {
-            let field = shown(out.get(from..*end).unwrap_or_default());
-            from = *end;
-            field
-        })
-        .collect()
 }
 
 fn shown(bytes: &[u8]) -> String {

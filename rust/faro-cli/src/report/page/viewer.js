@@ -39,8 +39,8 @@ function note(text) {
 }
 
 /** A cell: a number is on the right, `null` is empty. */
-function cell(tag, value) {
-  const attributes = typeof value === "number" ? { class: "number" } : { class: "text" };
+function cell(tag, value, kind = "text") {
+  const attributes = { class: typeof value === "number" ? "number" : kind };
   if (tag === "th") {
     attributes.scope = "col";
   }
@@ -48,8 +48,8 @@ function cell(tag, value) {
   return make(tag, attributes, text);
 }
 
-/** A table with pages. The columns of the first row say how titles are aligned. */
-function table(titles, rows, caption, first = 0) {
+/** A table with pages, the one with the row `first` at the beginning; `kind` is the class of a column's text. */
+function table(titles, rows, caption, first = 0, kind = () => "text") {
   const body = make("tbody");
   const shown = make("output", {});
   let from = first - (first % PAGE);
@@ -61,7 +61,7 @@ function table(titles, rows, caption, first = 0) {
     return th;
   }));
   function show() {
-    body.replaceChildren(...rows.slice(from, from + PAGE).map((row) => make("tr", {}, ...row.map((value) => cell("td", value)))));
+    body.replaceChildren(...rows.slice(from, from + PAGE).map((row) => make("tr", {}, ...row.map((value, at) => cell("td", value, kind(at))))));
     shown.textContent = `rows ${from + 1} to ${Math.min(from + PAGE, rows.length)} of ${rows.length}`;
   }
   const whole = make("table", {}, make("caption", { class: "hidden" }, caption), make("thead", {}, head), body);
@@ -182,7 +182,7 @@ function show(subject) {
     // The page of the table that has the fault is shown first.
     const fault = Math.max(0, subject.bytes.findIndex((entry) => entry.meaning.startsWith("HERE")));
     const rows = subject.bytes.map((entry) => [entry.offset, entry.hex, entry.meaning]);
-    parts.push(section("Bytes", note(subject.bytes_note), table(["offset", "bytes", "meaning"], rows, "Bytes", fault)));
+    parts.push(section("Bytes", note(subject.bytes_note), table(["offset", "bytes", "meaning"], rows, "Bytes", fault, (column) => (column === 1 ? "hex" : "text"))));
   }
   main.replaceChildren(...parts);
 }
