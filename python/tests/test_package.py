@@ -109,7 +109,7 @@ with faro.Writer("out", faro.WriterOptions(2)) as writer:
 with faro.open("out") as reader:
     assert [bytes(record) for record in reader[1]] == [b"one"]
     assert "<svg" in reader._repr_html_()
-assert faro.Shuffle(".").summary().records == 1
+assert faro.Shuffle(".").sum_up().records == 1
 """
     done = run(BLOCK_PYARROW + use, tmp_path)
     assert done.returncode == 0, done.stderr

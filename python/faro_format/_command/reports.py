@@ -63,18 +63,18 @@ def of_reader(reader: Reader) -> Report:
 
 def of_shuffle(shuffle: Shuffle) -> Report:
     """Return what the footers of a shuffle say."""
-    summary = shuffle.summary()
-    faults = summary.faults
-    lines = [("shuffle", summary.name), *summary._facts()]
+    sums = shuffle.sum_up()
+    faults = sums.faults
+    lines = [("shuffle", sums.name), *sums._facts()]
     lines += [("fault", f"{output.name}: {output.error}") for output in faults]
     facts = {
-        "name": summary.name,
-        "records": summary.records,
-        **_sums(summary._stored),
-        "outputs": [output._row() for output in summary.outputs],
+        "name": sums.name,
+        "records": sums.records,
+        **_sums(sums._stored),
+        "outputs": [output._row() for output in sums.outputs],
     }
     errors = [output.error for output in faults if output.error is not None]
-    return Report(lines, facts, summary._repr_html_(), errors)
+    return Report(lines, facts, sums._repr_html_(), errors)
 
 
 def _sums(sizes: Sizes) -> dict[str, Any]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Outputs(Protocol):
     """The shuffle."""
 
-    def summary(self) -> ShuffleSums:
+    def sum_up(self) -> ShuffleSums:
         """Return what the footers say."""
 
     def _readable(self) -> list[ShuffleOutput]:
@@ -51,11 +51,11 @@ class ShufflePartition(Partition):
 
     @property
     def stored_bytes(self) -> int:
-        return int(self._shuffle.summary()._stored.of(np.array([self.number], np.int64))[0])
+        return int(self._shuffle.sum_up()._stored.of(np.array([self.number], np.int64))[0])
 
     @property
     def records(self) -> int | None:
-        records = self._shuffle.summary()._records
+        records = self._shuffle.sum_up()._records
         return None if records is None else int(records.of(np.array([self.number], np.int64))[0])
 
     def _having(self) -> Iterator[ShuffleOutput]:
@@ -66,9 +66,9 @@ class ShufflePartition(Partition):
                 yield output
 
     def _origin(self) -> str:
-        summary = self._shuffle.summary()
-        faults = f", without {len(summary.faults)} with faults" if summary.faults else ""
-        return f"{counted(len(summary.outputs), 'output')} in {summary.name}{faults}"
+        sums = self._shuffle.sum_up()
+        faults = f", without {len(sums.faults)} with faults" if sums.faults else ""
+        return f"{counted(len(sums.outputs), 'output')} in {sums.name}{faults}"
 
     def _select(self, columns: Columns, types: Types) -> Selection:
         return self._shuffle._select(self.number, columns, types)

@@ -93,7 +93,7 @@ class Shuffle(OutputTables):
 
     def __iter__(self) -> Iterator[ShuffleOutput]:
         """Yield the outputs, with what their footers say."""
-        return iter(self.summary().outputs)
+        return iter(self.sum_up().outputs)
 
     def __getitem__(self, partition: SupportsIndex) -> Partition:
         """Return a partition of all outputs, by its absolute number.
@@ -107,9 +107,9 @@ class Shuffle(OutputTables):
     @property
     def partitions(self) -> range:
         """The absolute numbers from the first partition to the last of all outputs."""
-        return self.summary().partitions
+        return self.sum_up().partitions
 
-    def summary(self) -> ShuffleSums:
+    def sum_up(self) -> ShuffleSums:
         """Return what the footers say, by partition and by output. Outputs with faults are in it, with their errors.
 
         The message of a region is read only if an output has no statistics. The footers are read once; later calls
@@ -137,7 +137,7 @@ class Shuffle(OutputTables):
         return f"<Shuffle {printable(self._name)}: {counted(len(self), 'output')}>"
 
     def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
+        return self.sum_up()._repr_html_()
 
     def _select(self, partitions: Numbers, columns: Columns, types: Types) -> Selection:
         """Return rows of partitions: output after output, and in each its partitions as they were asked for."""
@@ -204,8 +204,8 @@ class Shuffle(OutputTables):
                 self._progress(len(outputs), len(self._paths))
         first = min(first, end)
         known = (plain.sizes(first, end), records.sizes(first, end)) if complete else (None, None)
-        summary = ShuffleSums(self._name, tuple(outputs), range(first, end), stored.sizes(first, end), *known)
-        return outputs, summary
+        sums = ShuffleSums(self._name, tuple(outputs), range(first, end), stored.sizes(first, end), *known)
+        return outputs, sums
 
     def _scanned(self) -> Iterator[Scanned]:
         """Yield what each output's footer says, in order; those of object stores are read at the same time."""

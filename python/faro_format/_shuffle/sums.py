@@ -25,7 +25,7 @@ _FAULTS = 10
 
 @dataclass(frozen=True, repr=False)
 class ShuffleSums:
-    """What the outputs of a shuffle have, as :meth:`faro_format.Shuffle.summary` returns it.
+    """What the outputs of a shuffle have, as :meth:`faro_format.Shuffle.sum_up` returns it.
 
     DuckDB, Polars, pyarrow and pandas 3 take it as the table that :meth:`to_arrow` returns.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -57,10 +58,24 @@ def text_form(properties: Mapping[str, str]) -> TextForm | None:
     delimiter = properties.get("faro.pack.delimiter", _DELIMITERS[name])
     if name != "jsonl" and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '\r\n"'):
         raise invalid("an output whose property faro.pack.delimiter is one character", shown(delimiter))
-    # A part with a colon names another type. JSON values have types of their own.
-    keys = properties.get("faro.pack.by", "").split(",") if name != "jsonl" else []
-    text_keys = tuple(key.removesuffix(":text") for key in keys if ":" not in key.removesuffix(":text"))
-    return TextForm(name, delimiter, properties.get("faro.pack.header"), text_keys)
+    header = properties.get("faro.pack.header")
+    # JSON values have types of their own.
+    text_keys = [] if name == "jsonl" else _text_keys(properties.get("faro.pack.by", ""), delimiter, header)
+    return TextForm(name, delimiter, header, tuple(text_keys))
+
+
+def _text_keys(by: str, delimiter: str, header: str | None) -> Iterator[str]:
+    """Yield the names of the key's columns that are text: those that ``faro pack --by`` named no other type for."""
+    names = None if header is None else next(csv.reader([header], delimiter=delimiter), [])
+    for key in by.split(","):
+        name = key.removesuffix(":text")
+        if ":" in name:
+            continue
+        if (names is None or name not in names) and name.isdecimal() and int(name) > 0:
+            # A column can also be named by its number, from 1 on.
+            at = int(name) - 1
+            name = f"f{at}" if names is None else names[at] if at < len(names) else name
+        yield name
 
 
 def lines_of(blocks: Iterator[Block], framing: Framing, place: Place) -> Iterator[Lines]:
@@ -119,19 +134,21 @@ def parse(
 
 
 def _delimited(form: TextForm, lines: Lines, columns: Sequence[str] | None, types: Mapping[str, Any]) -> Any:  # noqa: ANN401
-    from pyarrow import csv
+    from pyarrow import csv as arrow_csv
 
     header = b"" if form.header is None else form.header.encode() + b"\n"
     if not header and not lines.count:
         return pa.schema(list(types.items())).empty_table()
     quoted = form.format == "csv"
-    table = csv.read_csv(
+    table = arrow_csv.read_csv(
         pa.BufferReader(header + lines.text),
-        csv.ReadOptions(
+        arrow_csv.ReadOptions(
             block_size=max(_BLOCK, 2 * (lines.longest + len(header)) + 2), autogenerate_column_names=not header
         ),
-        csv.ParseOptions(delimiter=form.delimiter, quote_char='"' if quoted else False, newlines_in_values=quoted),
-        csv.ConvertOptions(
+        arrow_csv.ParseOptions(
+            delimiter=form.delimiter, quote_char='"' if quoted else False, newlines_in_values=quoted
+        ),
+        arrow_csv.ConvertOptions(
             column_types={**dict.fromkeys(form.text_keys, pa.string()), **types}, include_columns=columns
         ),
     )

@@ -93,7 +93,7 @@ def test_hostile_text_is_escaped_everywhere(hostile: Path) -> None:
             assert shown.isprintable()
     shuffle = faro.Shuffle(hostile.parent)
     checked(shuffle._repr_html_())
-    assert repr(shuffle.summary()).isprintable()
+    assert repr(shuffle.sum_up()).isprintable()
     (hostile.parent / "out & <b>.index").write_bytes(HOSTILE.encode() * 9)
     seen = checked(faro.open(hostile.parent)._repr_html_())
     assert "not-faro" in seen.text

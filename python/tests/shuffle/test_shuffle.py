@@ -91,17 +91,17 @@ def test_duckdb_queries_the_whole(folder: Path) -> None:
     assert asked(query, shuffle) == asked(query, expected)
 
 
-def test_the_summary_has_the_sums_of_the_footers(folder: Path) -> None:
+def test_the_sums_are_those_of_the_footers(folder: Path) -> None:
     expected = all_rows()
     # Without the output that has no statistics, all numbers are known.
     os.remove(folder / "host-2" / "map-5.faro")
     expected = expected.filter(pa.array(np.not_equal(expected["producer"], 5)))
-    summary = Shuffle(folder).summary()
-    mine = summary.to_arrow()
+    sums = Shuffle(folder).sum_up()
+    mine = sums.to_arrow()
     counted = asked("SELECT partition, count(*) AS records FROM rows GROUP BY ALL ORDER BY ALL", expected)
     assert asked("SELECT partition, records FROM rows WHERE records > 0 ORDER BY ALL", mine) == counted
-    assert (mine.num_rows, summary.records) == (PARTITIONS, expected.num_rows)
-    by_output = summary.to_arrow("output")
+    assert (mine.num_rows, sums.records) == (PARTITIONS, expected.num_rows)
+    by_output = sums.to_arrow("output")
     found = asked("SELECT producer, records FROM rows ORDER BY ALL", by_output)
     assert found == asked("SELECT producer, count(*) FROM rows GROUP BY ALL ORDER BY ALL", expected)
     stored = dict.fromkeys(range(PARTITIONS), 0)
@@ -112,17 +112,17 @@ def test_the_summary_has_the_sums_of_the_footers(folder: Path) -> None:
     assert dict(zip(mine["partition"].to_pylist(), mine["stored_bytes"].to_pylist(), strict=True)) == stored
     for name in ("stored_bytes", "plain_bytes", "records"):
         assert sum(mine[name].to_pylist()) == sum(by_output[name].to_pylist())
-    assert summary.largest(1) == [max(stored.items(), key=lambda item: item[1])]
-    assert summary.skew == pytest.approx(max(stored.values()) / np.mean(list(stored.values())))
-    assert pd.DataFrame(pl.DataFrame(summary).to_dict(as_series=False))["records"].sum() == summary.records
+    assert sums.largest(1) == [max(stored.items(), key=lambda item: item[1])]
+    assert sums.skew == pytest.approx(max(stored.values()) / np.mean(list(stored.values())))
+    assert pd.DataFrame(pl.DataFrame(sums).to_dict(as_series=False))["records"].sum() == sums.records
     assert faro.open(folder)[2].records == dict(counted)[2]
 
 
 def test_an_output_without_statistics_is_summed_from_its_regions(folder: Path) -> None:
-    summary = Shuffle(folder).summary()
-    assert summary.records is None
-    assert summary.to_arrow()["records"].to_pylist() == [None] * PARTITIONS
-    (output,) = (output for output in summary.outputs if output.header and output.header.producer == 5)
+    sums = Shuffle(folder).sum_up()
+    assert sums.records is None
+    assert sums.to_arrow()["records"].to_pylist() == [None] * PARTITIONS
+    (output,) = (output for output in sums.outputs if output.header and output.header.producer == 5)
     with output.open() as reader:
         assert output.stored_bytes == sum(map(reader.stored_bytes, reader.partitions))
     assert output.records is None
@@ -132,8 +132,8 @@ def test_an_output_without_statistics_is_summed_from_its_regions(folder: Path) -
 def test_regions_are_not_read_if_there_are_statistics(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.remove(folder / "host-2" / "map-5.faro")
     monkeypatch.setattr(Reader, "_region", None)
-    summary = Shuffle(folder).summary()
-    assert (len(summary.outputs), summary.faults) == (PRODUCERS - 1, ())
+    sums = Shuffle(folder).sum_up()
+    assert (len(sums.outputs), sums.faults) == (PRODUCERS - 1, ())
 
 
 def damage(folder: Path) -> dict[str, ErrorCode]:
@@ -158,9 +158,9 @@ def damage(folder: Path) -> dict[str, ErrorCode]:
 def test_damaged_outputs_are_told_and_never_left_out_silently(folder: Path) -> None:
     expected = damage(folder)
     shuffle = Shuffle(folder)
-    summary = shuffle.summary()
-    assert {Path(output.name).name: output.error.code for output in summary.faults if output.error} == expected
-    table = summary.to_arrow("output")
+    sums = shuffle.sum_up()
+    assert {Path(output.name).name: output.error.code for output in sums.faults if output.error} == expected
+    table = sums.to_arrow("output")
     assert {code for code in table["fault"].to_pylist() if code} == set(map(str, expected.values()))
     reads: list[Any] = [shuffle.to_arrow, shuffle[1].to_arrow, lambda: list(shuffle[1].blocks()), shuffle.to_batches]
     for read in reads:
@@ -168,11 +168,11 @@ def test_damaged_outputs_are_told_and_never_left_out_silently(folder: Path) -> N
         assert fault is not None
         assert fault.code == ErrorCode.UNFINISHED
     good = shuffle.without_faults()
-    assert (len(good), good.summary().faults) == (PRODUCERS - 3, ())
+    assert (len(good), good.sum_up().faults) == (PRODUCERS - 3, ())
     rows = all_rows().filter(pa.array([producer > 2 for producer in all_rows()["producer"].to_pylist()]))
     assert sorted_rows(good.to_arrow()).equals(sorted_rows(rows.drop_columns("partition")))
-    assert "4 with faults" in summary._repr_html_()
-    assert "not-faro" in summary._repr_html_()
+    assert "4 with faults" in sums._repr_html_()
+    assert "not-faro" in sums._repr_html_()
 
 
 def test_a_damaged_block_among_good_outputs_is_found(folder: Path) -> None:
@@ -193,7 +193,7 @@ def test_two_attempts_of_a_producer_are_not_read_together(tmp_path: Path) -> Non
     assert fault is not None
     assert fault.code == ErrorCode.INVALID_ARGUMENT
     assert "producer 7" in fault.expected
-    assert len(shuffle.summary().outputs) == 2
+    assert len(shuffle.sum_up().outputs) == 2
     assert faro.open([tmp_path / "attempt-1"]).to_arrow().num_rows == ROWS
 
 
@@ -240,7 +240,7 @@ def test_outputs_may_have_different_partitions(tmp_path: Path) -> None:
         [b"all"],
     ]
     assert shuffle.to_arrow([4])["record"].to_pylist() == [b"1", b"all", b"all"]
-    found = shuffle.summary().to_arrow()
+    found = shuffle.sum_up().to_arrow()
     assert found["records"].to_pylist() == [1, 1, 3, 2, 3, 2, 2, 1]
     assert [shuffle[n].records for n in range(8)] == found["records"].to_pylist()
     assert "<svg" in shuffle._repr_html_()
@@ -258,8 +258,8 @@ def test_memory_does_not_grow_with_claimed_partitions(tmp_path: Path) -> None:
     tracemalloc.start()
     try:
         shuffle = faro.open([tmp_path / f"{producer}" for producer in range(3)])
-        summary = shuffle.summary()
-        assert summary.to_arrow()["partition"].to_pylist() == [5, 2**27, 2**28 - 1]
+        sums = shuffle.sum_up()
+        assert sums.to_arrow()["partition"].to_pylist() == [5, 2**27, 2**28 - 1]
         assert shuffle.to_arrow().num_rows == 9
         assert len(faro.open(tmp_path)._repr_html_()) < 100_000
         assert tracemalloc.get_traced_memory()[1] < 8 << 20
@@ -273,14 +273,14 @@ def test_names_are_in_the_order_of_their_numbers_and_progress_is_told(tmp_path: 
     told: list[tuple[int, int]] = []
     shuffle = Shuffle(tmp_path, progress=lambda done, count: told.append((done, count)))
     assert [Path(output.name).name for output in shuffle] == ["map-1", "map-9", "map-10", "map-100"]
-    assert shuffle.summary() is shuffle.summary()
+    assert shuffle.sum_up() is shuffle.sum_up()
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 def test_an_empty_folder_is_an_empty_shuffle(tmp_path: Path) -> None:
     shuffle = Shuffle(tmp_path)
-    assert (len(shuffle), shuffle.partitions, shuffle.summary().stored_bytes) == (0, range(0), 0)
-    assert shuffle.summary().to_arrow().num_rows == 0
+    assert (len(shuffle), shuffle.partitions, shuffle.sum_up().stored_bytes) == (0, range(0), 0)
+    assert shuffle.sum_up().to_arrow().num_rows == 0
     assert "Shuffle" in shuffle._repr_html_()
     assert fault_of(shuffle.to_arrow) is not None
 
@@ -331,7 +331,7 @@ def test_a_folder_of_an_object_store_is_a_shuffle() -> None:
     for url in ("memory://bucket/shuffle", "memory://bucket/shuffle/"):
         shuffle = faro.open(url)
         assert isinstance(shuffle, Shuffle)
-        assert (len(shuffle), shuffle.summary().records) == (20, 20 * ROWS)
+        assert (len(shuffle), shuffle.sum_up().records) == (20, 20 * ROWS)
         assert shuffle[1].to_arrow().num_rows == shuffle[1].records
     with faro.open("memory://bucket/shuffle/0/map-0") as reader:
         assert isinstance(reader, Reader)

@@ -137,14 +137,20 @@ def test_wrong_types_are_refused(tmp_path: Path, types: Any) -> None:
         assert fault_of(reader.to_arrow, types=types) is not None
 
 
-def test_text_keys_stay_text(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("by", "header", "expected"),
+    [
+        ("zip", "zip,n,name", ["00123", "", "123"]),
+        ("zip:text,n:int", "zip,n,name", ["00123", "", "123"]),
+        ("1", "zip,n,name", ["00123", "", "123"]),
+        ("1", None, ["00123", "", "123"]),
+        ("n:int", "zip,n,name", [123, None, 123]),
+    ],
+)
+def test_text_keys_stay_text(tmp_path: Path, by: str, header: str | None, expected: list[Any]) -> None:
     """``00123`` and ``123`` are different keys, and the command puts them into different partitions."""
-    rows = ["00123,1,a", "123,2,b", ",3,c"]
-    for by, expected in (
-        ("zip", ["00123", "", "123"]),
-        ("zip:text,n:int", ["00123", "", "123"]),
-        ("n:int", [123, None, 123]),
-    ):
-        with packed(tmp_path, rows, format="csv", delimiter=",", header="zip,n,name", by=by) as reader:
-            assert reader.to_arrow()["zip"].to_pylist() == expected
-            assert reader[0].to_arrow(types={"zip": pa.int64()})["zip"].to_pylist() == [123, None]
+    properties = {"format": "csv", "delimiter": ",", "by": by} | ({} if header is None else {"header": header})
+    name = "f0" if header is None else "zip"
+    with packed(tmp_path, ["00123,1,a", "123,2,b", ",3,c"], **properties) as reader:
+        assert reader.to_arrow()[name].to_pylist() == expected
+        assert reader[0].to_arrow(types={name: pa.int64()})[name].to_pylist() == [123, None]
