@@ -15,6 +15,15 @@ impl Selection {
     pub(crate) fn one(partition: u32) -> Selection {
         Selection(partition..=partition)
     }
+
+    pub(crate) fn has(&self, partition: u32) -> bool {
+        self.0.contains(&partition)
+    }
+
+    /// Whether one of these partitions is selected.
+    pub(crate) fn overlaps(&self, partitions: &Range<u32>) -> bool {
+        partitions.start <= *self.0.end() && *self.0.start() < partitions.end
+    }
 }
 
 impl fmt::Display for Selection {

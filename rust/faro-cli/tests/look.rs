@@ -438,3 +438,39 @@ fn fragments_are_described_and_checked() {
     let error = &verdict["outputs"][0]["error"];
     assert_eq!((&error["code"], &error["offset"]), (&"checksum".into(), &at.into()));
 }
+
+/// The payloads of fragments are those of the output that they were made of, which another test of the format compares.
+#[test]
+fn payloads_of_fragments_are_printed() {
+    let cases = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases/fragment");
+    let folder = Folder::new();
+    let one = std::fs::read(cases.join("frg-6-all-after.fragment")).unwrap();
+    folder.write("served.data", [&one[..], &one].concat());
+    let of = |selection: &[&str]| folder.run(&[&["cat", "served.data"], selection].concat());
+    let all = of(&["--all", "--raw"]);
+    assert_eq!(all.status.code(), Some(0), "{all:?}");
+    assert!(all.stdout.starts_with(b"zero, firstzero, third"), "{all:?}");
+    assert!(String::from_utf8_lossy(&all.stderr).contains("not printed: 2 events"));
+    // The payloads of the events have four bytes each.
+    let plain = folder.json(&["info", "served.data", "--json"])["plain_bytes"].as_u64();
+    assert_eq!(Some(all.stdout.len() as u64 + 8), plain);
+    assert_eq!(all.stdout[..all.stdout.len() / 2], all.stdout[all.stdout.len() / 2..]);
+    // One partition after another, those without a fragment left out.
+    folder.write("served.data", &one);
+    let each: Vec<u8> = (0..64)
+        .map(|partition: u32| of(&["-p", &partition.to_string(), "--raw"]))
+        .filter(|output| output.status.success())
+        .flat_map(|output| output.stdout)
+        .collect();
+    assert_eq!(each, all.stdout[..all.stdout.len() / 2]);
+    let none = of(&["-p", "70000", "--raw"]);
+    assert_eq!((none.status.code(), none.stdout.len()), (Some(2), 0));
+    assert!(String::from_utf8_lossy(&none.stderr).contains("no fragment has a partition 70000"));
+    // What was verified before the fault is printed.
+    let mut damaged = [&one[..], &one].concat();
+    damaged[one.len() + 94] ^= 1;
+    folder.write("served.data", &damaged);
+    let cut = of(&["--all", "--raw"]);
+    assert_eq!(cut.status.code(), Some(4));
+    assert_eq!(cut.stdout, all.stdout[..all.stdout.len() / 2]);
+}

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::fragments::{self, is_fragments};
 use crate::failure::{Failure, Outcome};
 use crate::partitions::Selection;
 use crate::rows::{As, Printer, Printing, Source};
@@ -19,6 +20,9 @@ jsonl. Records of other writers are printed with a line end after each.
 Partitions are printed one after another in the order given. Data that several partitions share is stored once, and \
 printed once for each selected partition, also with --all. Of a folder, each partition is printed from all outputs in \
 it, one after another; their rows must have the same columns. A header line is printed once.
+
+Of a file of fragments, as map tasks of Spark leave for its shuffle service, the payloads are printed as they are, in the \
+order of the file.
 
 Events are never printed, not even with --raw; standard error says how many there were. `faro info --json` counts them \
 in .blocks.events, `faro dump` shows them.
@@ -62,6 +66,10 @@ pub(crate) fn run(args: &CatArgs, out: &mut Out) -> Outcome {
             "which partitions? --partition 3, --partition 3,5-9, or --all",
         ));
     }
+    if args.target.index.is_none() && is_fragments(&args.target.name) {
+        let events = fragments::cat(&args.target.name, &args.partitions, args.raw, out)?;
+        return report_events(events);
+    }
     let source = Source::open(&args.target)?;
     let first = source.first()?;
     let printing = Printing {
@@ -73,6 +81,10 @@ pub(crate) fn run(args: &CatArgs, out: &mut Out) -> Outcome {
     let mut printer = Printer::new(&printing, source.shuffle().outputs(), &first, out)?;
     let events = source.each(&args.partitions, &mut |found| printer.take(found))?;
     printer.finish()?;
+    report_events(events)
+}
+
+fn report_events(events: u64) -> Outcome {
     if events > 0 {
         eprintln!("faro: not printed: {}", units::plural(events, "event"));
     }

@@ -6,12 +6,14 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use faro::merge::FragmentReader;
-use faro::{Error, Limits};
+use faro::{Error, Framing, Limits};
 use serde::Serialize;
 
 use crate::dump::MAGIC;
 use crate::escape::escape;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
+use crate::partitions::Selection;
+use crate::rows::raw;
 use crate::term::Out;
 use crate::units::{self, count, size};
 
@@ -82,6 +84,52 @@ pub(super) fn is_fragments(path: &Path) -> bool {
         && begin[KIND_OFFSET] == KIND
 }
 
+/// Names the file and the place in it, where an error has the place in a fragment that begins at `start`.
+fn located(path: &Path, start: u64) -> impl Fn(Error) -> Error {
+    move |mut error| {
+        error.offset = error.offset.map(|offset| start + offset);
+        error.file = Some(path.to_owned());
+        error
+    }
+}
+
+/// Prints the plain payloads of the selected partitions, or of all, as they come in the file. Returns the number of
+/// events, which are not printed.
+///
+/// # Errors
+/// A usage error if no fragment has a selected partition; `as_they_are` is whether payloads other than opaque ones may be
+/// printed.
+pub(super) fn cat(path: &Path, selections: &[Selection], as_they_are: bool, out: &mut Out) -> Outcome<u64> {
+    let out = raw(out)?;
+    let mut reader = FragmentReader::new(Opened(File::open(path)), Limits::default());
+    let mut missing: Vec<&Selection> = selections.iter().collect();
+    let (mut start, mut end, mut events) = (0, 0, 0);
+    while let Some(header) = reader.next_fragment().map_err(located(path, start))? {
+        if header.framing != Framing::Opaque && !as_they_are {
+            let message = "the schema and the properties of fragments are not here: only --raw prints their payloads";
+            return Err(Failure::usage(message));
+        }
+        let has = header.first_partition..header.first_partition.saturating_add(header.partition_count);
+        missing.retain(|selection| !selection.overlaps(&has));
+        while let Some(block) = reader.next_block().map_err(located(path, start))? {
+            end = block.offset + block.header.size_in_file();
+            if !selections.is_empty() && !selections.iter().any(|selection| selection.has(block.header.partition)) {
+                continue;
+            }
+            if block.header.kind == faro::block::DATA {
+                out.payload(&reader.decode(&block).map_err(located(path, start))?)?;
+            } else {
+                events += 1;
+            }
+        }
+        start += end + END;
+    }
+    match missing.first() {
+        Some(selection) => Err(Failure::usage(format!("no fragment has a partition {selection}"))),
+        None => Ok(events),
+    }
+}
+
 /// Checks all fragments of a file (FRG-4), with `decode` also what their blocks decode to. Offsets in errors count from
 /// the beginning of the file.
 pub(super) fn read(path: &Path, decode: bool) -> faro::Result<Fragments> {
@@ -90,13 +138,7 @@ pub(super) fn read(path: &Path, decode: bool) -> faro::Result<Fragments> {
     let mut start = 0;
     let mut end = 0;
     let (mut producers, mut partitions) = (BTreeSet::new(), BTreeSet::new());
-    let located = |start: u64| {
-        move |mut error: Error| {
-            error.offset = error.offset.map(|offset| start + offset);
-            error.file = Some(path.to_owned());
-            error
-        }
-    };
+    let located = |start| located(path, start);
     while let Some(header) = reader.next_fragment().map_err(located(start))? {
         found.fragments += 1;
         producers.insert((header.producer, header.attempt));

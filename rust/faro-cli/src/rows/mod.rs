@@ -8,5 +8,5 @@ mod source;
 
 pub(crate) use format::As;
 pub(crate) use packed::{Packed, property};
-pub(crate) use printer::{Printer, Printing};
+pub(crate) use printer::{Printer, Printing, raw};
 pub(crate) use source::Source;

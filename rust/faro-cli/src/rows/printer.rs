@@ -59,8 +59,8 @@ impl<'a> Printer<'a> {
                     "the payload is opaque: only `faro cat --raw` can print it",
                 ));
             }
-            _ if printing.raw => raw(out)?,
-            Framing::Opaque => raw(out)?,
+            _ if printing.raw => Sink::Raw(raw(out)?),
+            Framing::Opaque => Sink::Raw(raw(out)?),
             Framing::Records => records(printing, &packed, out)?,
             Framing::Arrow => batches(printing, &packed, first, out)?,
         };
@@ -152,9 +152,10 @@ fn refuse_terminal(out: &Out, what: &str) -> Outcome {
     Ok(())
 }
 
-fn raw(out: &mut Out) -> Outcome<Sink<'_>> {
+/// Where payloads are printed as they are.
+pub(crate) fn raw(out: &mut Out) -> Outcome<&mut Out> {
     refuse_terminal(out, "a raw payload")?;
-    Ok(Sink::Raw(out))
+    Ok(out)
 }
 
 fn records<'a>(printing: &Printing, packed: &Packed, out: &'a mut Out) -> Outcome<Sink<'a>> {
