@@ -313,6 +313,24 @@ fn a_folder_is_checked_and_no_other_file_is_replaced() {
     folder.ok(&["report", "all/one", "--json", "--level", "structure"]);
 }
 
+/// A check delivers no batches, so only the records show that the library of Arrow refuses the schema.
+#[test]
+fn a_schema_that_is_refused_is_a_fault_and_not_the_end() {
+    let folder = Folder::new();
+    let gold = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/gold/1.0-draft");
+    for ending in ["data", "index"] {
+        let name = format!("gold-paired-arrow.{ending}");
+        folder.write(&name, std::fs::read(gold.join(&name)).unwrap());
+    }
+    let output = folder.run(&["report", "--json", "gold-paired-arrow"]);
+    assert_eq!(output.status.code(), Some(4));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let subject = &report["subjects"][0];
+    assert_eq!(subject["fault"]["code"], "malformed-message");
+    assert_eq!(subject["blocks"]["rows"].as_array().unwrap().len(), 2);
+    assert!(!subject["bytes"].as_array().unwrap().is_empty());
+}
+
 #[test]
 fn tab_separated_values_have_no_quotes() {
     let folder = Folder::new();

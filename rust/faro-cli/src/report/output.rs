@@ -9,7 +9,7 @@ use super::model::Subject;
 use super::wanted::Wanted;
 use super::{blocks, bytes, fault, records};
 use crate::commands::{info, layout};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::units::{count, plural};
 use crate::view::{self, Spread, View};
 
@@ -29,11 +29,12 @@ pub(super) fn of_files(name: String, files: &Files, wanted: &Wanted) -> Outcome<
         ..Subject::default()
     };
     let found = check(files, wanted, &mut subject);
-    if let Err(failure) = describe(files, wanted, &mut subject) {
+    match describe(files, wanted, &mut subject) {
+        // No check delivers batches: what the library of Arrow refuses is found here (SCH-3).
+        Err(Failure::Faro(error)) if found.is_none() => subject.fault = Some(fault::of(&error, wanted)),
         // The check says why, if the files are damaged.
-        if found.is_none() {
-            return Err(failure);
-        }
+        Err(failure) if found.is_none() => return Err(failure),
+        _ => {}
     }
     for (role, path) in view::paths(files) {
         let around = found

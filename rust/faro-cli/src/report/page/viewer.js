@@ -1,7 +1,6 @@
 "use strict";
 // Shows a report. All text of a file goes through textContent, so none of it can become markup.
 
-const report = JSON.parse(document.getElementById("report").textContent);
 const main = document.getElementById("main");
 /** The rows of a table that are shown at a time. */
 const PAGE = 50;
@@ -114,6 +113,9 @@ function colour(name) {
 /** The heat map: a picture for eyes and the pointer, arrow keys for the keyboard, and words for both. */
 function heat(map) {
   const [rows, columns] = [map.rows.length, map.columns.length];
+  if (rows === 0 || columns === 0) {
+    return note(`There are no ${rows === 0 ? map.row_word : map.column_word}s.`);
+  }
   const wide = Math.max(1, Math.floor(960 / columns));
   const high = Math.max(2, Math.min(24, Math.floor(480 / rows)));
   const canvas = make("canvas", { tabindex: "0", role: "application", width: columns * wide, height: rows * high,
@@ -187,20 +189,29 @@ function show(subject) {
   main.replaceChildren(...parts);
 }
 
-document.getElementById("made").textContent = report.made;
-const buttons = report.subjects.map((subject, at) => {
-  const button = make("button", { type: "button" }, subject.fault ? `${subject.name} (damaged)` : subject.name);
-  button.addEventListener("click", () => {
-    buttons.forEach((other, which) => other.setAttribute("aria-current", String(which === at)));
-    show(subject);
-    main.focus();
+/** Shows a report in place of the one before. */
+function showReport(report) {
+  document.getElementById("made").textContent = report.made;
+  const buttons = report.subjects.map((subject, at) => {
+    const button = make("button", { type: "button" }, subject.fault ? `${subject.name} (damaged)` : subject.name);
+    button.addEventListener("click", () => {
+      buttons.forEach((other, which) => other.setAttribute("aria-current", String(which === at)));
+      show(subject);
+      main.focus();
+    });
+    return button;
   });
-  return button;
-});
-if (buttons.length > 1) {
-  document.getElementById("subjects").append(...buttons);
+  document.getElementById("subjects").replaceChildren(...(buttons.length > 1 ? buttons : []));
+  buttons[0]?.setAttribute("aria-current", "true");
+  if (report.subjects.length > 0) {
+    show(report.subjects[0]);
+  } else {
+    main.replaceChildren();
+  }
 }
-buttons[0]?.setAttribute("aria-current", "true");
-if (report.subjects.length > 0) {
-  show(report.subjects[0]);
+
+// The page of the site, where files are dropped, has none yet.
+const embedded = document.getElementById("report");
+if (embedded) {
+  showReport(JSON.parse(embedded.textContent));
 }
