@@ -185,6 +185,15 @@ def test_a_damaged_block_among_good_outputs_is_found(folder: Path) -> None:
     assert (fault.code, fault.file) == (ErrorCode.CHECKSUM, str(data))
 
 
+def test_copies_of_an_output_are_not_read_together(tmp_path: Path) -> None:
+    for name in ("map-0", "copy-of-map-0"):
+        faro.write(rows_of(0), tmp_path / name, by="key", partitions=3, producer=7)
+    fault = fault_of(faro.open(tmp_path).to_arrow)
+    assert fault is not None
+    assert fault.code == ErrorCode.INVALID_ARGUMENT
+    assert "one output of producer 7" in fault.expected
+
+
 def test_two_attempts_of_a_producer_are_not_read_together(tmp_path: Path) -> None:
     for attempt in range(2):
         faro.write(rows_of(0), tmp_path / f"attempt-{attempt}", by="key", partitions=3, producer=7, attempt=attempt)

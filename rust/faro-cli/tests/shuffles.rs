@@ -388,6 +388,23 @@ fn different_partition_counts_are_said() {
 }
 
 #[test]
+fn copies_of_an_output_are_said() {
+    let folder = maps(&[]);
+    let report = folder.json(&["info", "maps", "--json"]);
+    assert_eq!(report["producers"]["with_repeated_outputs"], 0);
+    let outputs = std::fs::read_dir(folder.path("maps")).unwrap();
+    for file in outputs.map(|entry| entry.unwrap().path()) {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        std::fs::copy(&file, folder.path("maps").join(format!("copy-of-{name}"))).unwrap();
+    }
+    let text = folder.text(&["info", "maps"]);
+    assert!(
+        text.contains("4 producers with several outputs of one attempt"),
+        "{text}"
+    );
+}
+
+#[test]
 fn odd_names_are_shown_safely() {
     let folder = maps(&[]);
     let odd = "maps/a\u{1b}[31m,\n\"b c";

@@ -74,6 +74,13 @@ fn print_producers(producers: &ProducersInfo, out: &mut Out, style: Style) -> Ou
         );
         entry(out, style, "", &style.yellow(&text))?;
     }
+    if producers.with_repeated_outputs > 0 {
+        let text = format!(
+            "{} with several outputs of one attempt, which all count: were files copied?",
+            plural(producers.with_repeated_outputs, "producer")
+        );
+        entry(out, style, "", &style.yellow(&text))?;
+    }
     let largest: Vec<String> = producers
         .largest
         .iter()
