@@ -50,6 +50,7 @@ pub(crate) enum Command {
     Dump(dump::DumpArgs),
     Diff(diff::DiffArgs),
     Report(report::ReportArgs),
+    #[cfg(not(target_os = "wasi"))]
     View(report::ViewArgs),
     Repair(commands::repair::RepairArgs),
     Clean(commands::clean::CleanArgs),

@@ -11,6 +11,7 @@ mod folder;
 mod pack;
 mod partitions;
 mod picture;
+mod positioned;
 mod progress;
 mod replace;
 mod report;
@@ -74,6 +75,7 @@ fn run(command: &Command, out: &mut Out) -> Outcome {
         Command::Dump(args) => dump::run(args, out),
         Command::Diff(args) => diff::run(args, out),
         Command::Report(args) => report::run(args, out),
+        #[cfg(not(target_os = "wasi"))]
         Command::View(args) => report::view(args, out),
         Command::Repair(args) => commands::repair::run(args, out),
         Command::Clean(args) => commands::clean::run(args, out),

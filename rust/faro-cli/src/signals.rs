@@ -7,14 +7,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-
 use crate::failure::{Failure, Outcome};
 
 static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// Makes the signals set the flag. A second signal ends the process at once.
+#[cfg(not(target_os = "wasi"))]
 pub(crate) fn install() -> Outcome {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let flag = INTERRUPTED.get_or_init(Arc::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(flag))
@@ -24,6 +24,12 @@ pub(crate) fn install() -> Outcome {
                 source,
             })?;
     }
+    Ok(())
+}
+
+/// WebAssembly has no signals: a page that is closed ends all.
+#[cfg(target_os = "wasi")]
+pub(crate) fn install() -> Outcome {
     Ok(())
 }
 

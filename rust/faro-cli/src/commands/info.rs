@@ -6,9 +6,9 @@ mod total;
 mod total_report;
 mod total_text;
 
+use crate::positioned::FileExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use clap::Args;

@@ -1,8 +1,8 @@
 //! Compares headers, footers and stored blocks.
 
+use crate::positioned::FileExt;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use faro::block::BlockHeader;

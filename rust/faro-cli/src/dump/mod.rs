@@ -9,8 +9,8 @@ mod walk;
 
 pub(crate) use fields::MAGIC;
 
+use crate::positioned::FileExt;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};

@@ -1,9 +1,9 @@
 //! Walks over a file from its first byte to its last, and explains every part, also of a damaged file.
 
+use crate::positioned::FileExt;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 
 use super::fields::{self, BLOCK, HEADER, TAIL};
 use super::message;

@@ -1,6 +1,6 @@
 //! The blocks of an output, each with the result of its checksum.
 
-use std::os::unix::fs::FileExt;
+use crate::positioned::FileExt;
 use std::path::Path;
 
 use faro::block::{ANY_PARTITION, BlockHeader, Seal};

@@ -8,6 +8,7 @@ mod model;
 mod output;
 mod page;
 mod records;
+#[cfg(not(target_os = "wasi"))]
 mod serve;
 mod shown;
 mod shuffle;
@@ -19,6 +20,7 @@ use crate::failure::{Failure, Outcome};
 use crate::replace::replace;
 use crate::term::Out;
 use clap::Args;
+#[cfg(not(target_os = "wasi"))]
 pub(crate) use serve::{ViewArgs, run as view};
 use shown::ShownArgs;
 

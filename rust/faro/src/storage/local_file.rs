@@ -82,7 +82,7 @@ fn open_without_waiting(path: &Path) -> io::Result<File> {
     options.read(true).custom_flags(libc::O_NONBLOCK).open(path)
 }
 
-#[cfg(windows)]
+#[cfg(not(unix))]
 fn open_without_waiting(path: &Path) -> io::Result<File> {
     File::open(path)
 }
@@ -95,4 +95,12 @@ fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
 #[cfg(windows)]
 fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+/// WebAssembly has one thread, so nothing moves the file's position between the two calls.
+#[cfg(not(any(unix, windows)))]
+fn read_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    use std::io::{Read, Seek, SeekFrom};
+    file.seek(SeekFrom::Start(offset))?;
+    file.read(buffer)
 }

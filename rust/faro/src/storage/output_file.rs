@@ -363,8 +363,8 @@ impl OutputFile {
         }
     }
 
-    /// Windows keeps the names of open files.
-    #[cfg(windows)]
+    /// Windows keeps the names of open files, and WebAssembly cannot compare files.
+    #[cfg(not(unix))]
     fn has_its_name(&self) -> bool {
         true
     }

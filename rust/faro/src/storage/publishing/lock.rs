@@ -1,6 +1,5 @@
 //! The publishing lock (spec, PUB-5).
 
-use super::living::{key_of, key_of_metadata};
 use super::patience::Patience;
 use super::record_lock::{Locked, lock_file};
 use std::collections::BTreeSet;
@@ -146,6 +145,7 @@ fn open(path: &Path) -> io::Result<File> {
 
 #[cfg(unix)]
 pub(super) fn is_named(file: &File, path: &Path) -> bool {
+    use super::living::{key_of, key_of_metadata};
     file.metadata().is_ok_and(|own| key_of(path) == key_of_metadata(&own))
 }
 

@@ -7,8 +7,10 @@ use std::io;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Locked {
     /// This process has it.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "there are no record locks"))]
     Here,
     /// Another process has it.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "there are no record locks"))]
     Elsewhere,
     /// The system has no record locks for this file.
     Unsupported,

@@ -1,0 +1,28 @@
+//! Reading a file at a position.
+
+#[cfg(unix)]
+pub(crate) use std::os::unix::fs::FileExt;
+
+/// As on Unix. The file's position changes, so no other thread may use the file at the same time.
+#[cfg(not(unix))]
+pub(crate) trait FileExt {
+    fn read_at(&self, into: &mut [u8], offset: u64) -> std::io::Result<usize>;
+    fn read_exact_at(&self, into: &mut [u8], offset: u64) -> std::io::Result<()>;
+}
+
+#[cfg(not(unix))]
+impl FileExt for std::fs::File {
+    fn read_at(&self, into: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        use std::io::{Read, Seek, SeekFrom};
+        let mut file = self;
+        file.seek(SeekFrom::Start(offset))?;
+        file.read(into)
+    }
+
+    fn read_exact_at(&self, into: &mut [u8], offset: u64) -> std::io::Result<()> {
+        use std::io::{Read, Seek, SeekFrom};
+        let mut file = self;
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(into)
+    }
+}
