@@ -73,6 +73,7 @@ prose: .venv/stamp ## Check the English of pages, comments and messages
 SITE_BIN := $(CURDIR)/site/.venv/bin
 SITE_PYTHON := PYTHONPATH=site $(SITE_BIN)/python
 SITE_WITHOUT_API := $(filter no,$(SITE_API))
+SITE_WITHOUT_VIEWER := $(filter no,$(SITE_VIEWER))
 site/.venv/stamp: site/requirements.txt
 	@$(STEP) "Site: make the environment site/.venv" sh -ec '$(PYTHON) -m venv --clear site/.venv; \
 		$(SITE_BIN)/pip install --quiet --disable-pip-version-check -r site/requirements.txt'
@@ -89,10 +90,18 @@ site/.venv/check-stamp: site/.venv/stamp site/requirements-check.txt
 	@$(STEP) "Site: install what drives a browser" $(SITE_BIN)/pip install --quiet --disable-pip-version-check -r site/requirements-check.txt
 	@touch $@
 
+site/.venv/viewer-stamp: site/.venv/stamp site/requirements-viewer.txt
+	@$(STEP) "Site: install a C compiler for WebAssembly" $(SITE_BIN)/pip install --quiet --disable-pip-version-check -r site/requirements-viewer.txt
+	@touch $@
+
+.PHONY: site-viewer
+site-viewer: site/.venv/viewer-stamp ## Compile the command to WebAssembly, and make the page into which files are dropped in out/site-viewer
+	@$(STEP) --progress "Site: the viewer, with WebAssembly" site/viewer/build out/site-viewer
+
 .PHONY: site
-site: site/.venv/stamp $(if $(SITE_WITHOUT_API),,site/.venv/api-stamp) ## Build the documentation site in out/site; SITE_API=no leaves the API documentation out
+site: site/.venv/stamp $(if $(SITE_WITHOUT_API),,site/.venv/api-stamp) $(if $(SITE_WITHOUT_VIEWER),,site-viewer) ## Build the documentation site in out/site; SITE_API=no and SITE_VIEWER=no leave parts out
 	@$(if $(SITE_WITHOUT_API),,$(STEP) "Site: API documentation of three languages" env PATH="$(SITE_BIN):$$PATH" site/api out/site-api)
-	@$(STEP) "Site: build, check links, anchors and texts" site/build out/site $(if $(SITE_WITHOUT_API),,--api out/site-api) $(if $(CONFORMANCE),--conformance $(CONFORMANCE))
+	@$(STEP) "Site: build, check links, anchors and texts" site/build out/site $(if $(SITE_WITHOUT_API),,--api out/site-api) $(if $(SITE_WITHOUT_VIEWER),,--viewer out/site-viewer) $(if $(CONFORMANCE),--conformance $(CONFORMANCE))
 
 .PHONY: site-sample
 site-sample: site/.venv/stamp ## Test what builds the site, and build it without API documentation and browser
@@ -100,9 +109,9 @@ site-sample: site/.venv/stamp ## Test what builds the site, and build it without
 	@$(STEP) "Site: build, check links, anchors and texts" site/build out/site-sample
 
 .PHONY: site-check
-site-check: site site/.venv/check-stamp .venv/stamp ## Look at the site in Debian's chromium; SITE_API=no is quicker
+site-check: site faro site/.venv/check-stamp .venv/stamp ## Look at the site in Debian's chromium; SITE_API=no is quicker
 	@cd site && $(STEP) "Site: style and types" sh -ec '$(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy --python-executable $(SITE_BIN)/python'
-	@$(STEP) "Site: every page, search and screenshots in chromium" $(SITE_PYTHON) -m faro_site.browser out/site out/site-screenshots
+	@$(STEP) "Site: every page, search and screenshots in chromium" $(SITE_PYTHON) -m faro_site.browser out/site out/site-screenshots --faro $(FARO)
 
 .PHONY: site-equal
 site-equal: site/.venv/stamp ## Fail if two builds of the site differ
@@ -501,6 +510,10 @@ readme-check: testees ## Run the README's examples
 viewer-check: faro site/.venv/check-stamp .venv/stamp ## Open pages of `faro report` in Debian's chromium, with screenshots in out/viewer
 	@$(STEP) "Report: style" $(BIN)/ruff check --quiet scripts/viewer-check
 	@$(STEP) "Report: pages in chromium" $(SITE_PYTHON) scripts/viewer-check $(FARO)
+
+.PHONY: viewer-pictures
+viewer-pictures: faro site/.venv/check-stamp ## Make the screenshots of docs/viewer.md again, with the pages of `make viewer-check`
+	@$(STEP) "Report: pages and pictures in chromium" $(SITE_PYTHON) scripts/viewer-check $(FARO) docs/pictures
 
 # They build from the last commit, in a copy, and upload nothing: RELEASING.md.
 .PHONY: packages

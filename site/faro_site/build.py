@@ -2,6 +2,7 @@
 
 python -m faro_site.build out/site                     # without API documentation
 python -m faro_site.build out/site --api out/site-api  # with the folders rust, java and python of out/site-api
+python -m faro_site.build out/site --viewer out/site-viewer  # with the viewer that site/viewer/build has made
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from faro_site.sources import Pages
 API = ("rust", "java", "python")
 API_PAGE = "api/README.md"
 MATRIX_PAGE = "conformance/matrix.md"
+VIEWER_PAGE = "viewer/README.md"
 API_START = {"rust": "rust/faro/index.html", "java": "java/index.html", "python": "python/index.html"}
 API_TEXT = {
     "rust": "the crate `faro-format`, with all features; made by rustdoc",
@@ -77,6 +79,22 @@ def api_page(with_api: bool) -> str:
     )
 
 
+def viewer_page(with_viewer: bool) -> str:
+    """The page that leads to the viewer, or says that it was left out."""
+    lines = ["# Look into files, here in the browser", ""]
+    if with_viewer:
+        lines += [
+            '<a href="app/">Open the viewer</a>, and drop files or a folder on it. Files stay on your machine: the',
+            "command `faro` reads them in the browser, as WebAssembly.",
+        ]
+    else:
+        lines += [
+            "This copy of the site was built without the viewer: with `make site SITE_VIEWER=no`, or",
+            "`make site-sample`. `make site` includes it.",
+        ]
+    return "\n".join([*lines, "", "[Pages for browsers](../docs/viewer.md) says what it shows.", ""])
+
+
 def matrix_page(summary: Path, project: Pages) -> str:
     """The page of the conformance matrix, from a summary or from a whole report."""
     cases = conformance.manifest(ROOT / "conformance/cases")
@@ -105,6 +123,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("out", type=Path, help="the folder of the site; it is replaced")
     parser.add_argument("--api", type=Path, metavar="FOLDER", help="the API documentation: folders rust, java, python")
+    parser.add_argument("--viewer", type=Path, metavar="FOLDER", help="the viewer, as site/viewer/build makes it")
     parser.add_argument(
         "--conformance",
         type=Path,
@@ -123,7 +142,11 @@ def main() -> int:
         return 1
     try:
         project = sources.read(ROOT, options.left_out)
-        made = {API_PAGE: api_page(arguments.api is not None), MATRIX_PAGE: matrix_page(arguments.conformance, project)}
+        made = {
+            API_PAGE: api_page(arguments.api is not None),
+            MATRIX_PAGE: matrix_page(arguments.conformance, project),
+            VIEWER_PAGE: viewer_page(arguments.viewer is not None),
+        }
         stage(arguments.work, options, project, made)
     except ValueError as fault:
         print(fault, file=sys.stderr)
@@ -135,6 +158,8 @@ def main() -> int:
     shutil.copytree(arguments.work / "built", arguments.out)
     for name in API if arguments.api else ():
         shutil.copytree(arguments.api / name, arguments.out / "api" / name)
+    if arguments.viewer:
+        shutil.copytree(arguments.viewer, arguments.out / "viewer/app")
     return 0
 
 
