@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,11 @@ from release.common import Failed, environment_of_python, only, run
 
 # What the page's example of tables prints.
 TABLE = ["{'id': [1, 3], 'name': ['one', 'three']}"]
+# The number of the page's commands, and what the last of them prints at its end.
+COMMANDS = 5
+SKEWED = "[18558 rows x 2 columns]"
+# Beginnings of the variables with which pip finds a registry.
+REACH = ("PIP_", "HTTP", "SSL", "NO_PROXY", "REQUESTS")
 WHERE = """
 import importlib.metadata, json, faro_format
 about = importlib.metadata.metadata("faro-format")
@@ -39,6 +45,24 @@ def tell(programs: Path, folder: Path, version: str) -> dict[str, Any]:
             f"expected faro-format {version} in {programs.parent}, found {about['version']}: {about['module']}"
         )
     return about
+
+
+def follow(source: Path, home: Path) -> None:
+    """Follow the five commands of the page literally, in a copy of the source, with nothing else installed.
+
+    Raises:
+        Failed: a command fails, the picture lacks the skew, or the partition has another number of rows.
+    """
+    (commands,) = code((source / "python/README.md").read_text(), "sh")
+    if len(commands.splitlines()) != COMMANDS:
+        raise Failed(f"expected {COMMANDS} commands in python/README.md, found:\n{commands}")
+    # Nothing of this shell's Python; what pip needs to reach a registry stays.
+    kept = [f"{name}={value}" for name, value in os.environ.items() if name.upper().startswith(REACH)]
+    printed = run(["env", "-i", f"HOME={home}", f"PATH={os.environ['PATH']}", *kept, "sh", "-e"], source, stdin=commands)
+    must_print(printed, [SKEWED], "the five commands of the page")
+    page = (source / "orders.html").read_text()
+    if "<svg" not in page or "partition 10: " not in page:
+        raise Failed("the five commands of the page: its picture lacks the largest partition")
 
 
 def check(out: Path, fresh: Path, version: str, *, quick: bool = False) -> Path:

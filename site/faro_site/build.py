@@ -140,6 +140,9 @@ def main() -> int:
     if missing:
         print(f"{arguments.api} has no documentation of {', '.join(missing)}: see site/api", file=sys.stderr)
         return 1
+    if arguments.viewer and not (arguments.viewer / "faro.wasm").is_file():
+        print(f"{arguments.viewer} has no faro.wasm: see site/viewer/build", file=sys.stderr)
+        return 1
     try:
         project = sources.read(ROOT, options.left_out)
         made = {

@@ -7,6 +7,9 @@ const stopButton = document.getElementById("stop");
 /** More outputs are shown as one folder. */
 const SINGLY = 20;
 let worker = null;
+let workerAddress = null;
+/** Counts what is read or dropped: a listing that ends late is of no use any more. */
+let turn = 0;
 
 function say(text, failed = false) {
   state.className = failed ? "failed" : "";
@@ -14,20 +17,32 @@ function say(text, failed = false) {
 }
 
 function stop() {
+  turn++;
   worker?.terminate();
   worker = null;
+  URL.revokeObjectURL(workerAddress);
   stopButton.hidden = true;
 }
 
-/** The name of the output that a file belongs to. */
-function outputName(path) {
-  return path.replace(/\.(faro|data|index)$/, "");
+/** A worker with the policy of this page: one that is loaded from its own address would have none. */
+function start() {
+  const code = `import ${JSON.stringify(new URL("worker.js", location.href).href)};`;
+  workerAddress = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
+  return new Worker(workerAddress, { type: "module" });
+}
+
+/** What the command is to be asked for so that it reads these files: a pair by its name, another file by its own. */
+function outputNames(paths) {
+  const all = new Set(paths);
+  const stem = (path) => path.replace(/\.(data|index)$/, "");
+  const isPair = (path) => all.has(`${stem(path)}.data`) && all.has(`${stem(path)}.index`) && !all.has(`${stem(path)}.faro`);
+  return [...new Set(paths.map((path) => stem(path) !== path && isPair(path) ? stem(path) : path))];
 }
 
 /** What the command is asked for: one folder, or each output. `files` are pairs of a path and a file. */
 function subjects(files) {
   const folders = [...new Set(files.map(([path]) => path.includes("/") ? path.slice(0, path.indexOf("/")) : ""))];
-  const names = [...new Set(files.map(([path]) => outputName(path)))];
+  const names = outputNames(files.map(([path]) => path));
   if (folders.length === 1 && folders[0] !== "") {
     return folders;
   }
@@ -46,7 +61,7 @@ function read(files) {
   const many = files.length === 1 ? "1 file" : `${files.length.toLocaleString("en")} files`;
   say(`Reading ${many}, ${size(all)} …`);
   stopButton.hidden = false;
-  worker = new Worker("worker.js", { type: "module" });
+  worker = start();
   worker.onmessage = ({ data }) => {
     if (data.read !== undefined) {
       say(`Reading ${many}, ${size(all)}: read ${size(data.read)} …`);
@@ -69,7 +84,7 @@ function read(files) {
     files,
     names: subjects(files),
     level: document.getElementById("level").value,
-    records: Math.max(0, document.getElementById("records").valueAsNumber || 0),
+    records: Math.min(1000, Math.max(0, Math.trunc(document.getElementById("records").valueAsNumber || 0))),
     spec: spec.protocol.startsWith("http") ? spec.href : null,
   });
 }
@@ -89,7 +104,9 @@ async function filesOf(entry) {
       return found;
     }
     for (const child of part) {
-      found.push(...await filesOf(child));
+      for (const one of await filesOf(child)) {
+        found.push(one);
+      }
     }
   }
 }
@@ -117,11 +134,24 @@ document.addEventListener("drop", async (event) => {
   form.classList.remove("over");
   // Items are there only until the first wait. One that a program has made has no entry.
   const items = [...event.dataTransfer.items].filter((item) => item.kind === "file");
+  if (items.length === 0) {
+    return;
+  }
+  stop();
+  const mine = turn;
+  say("Listing …");
+  stopButton.hidden = false;
   const dropped = items.map((item) => item.webkitGetAsEntry() ?? item.getAsFile());
   const found = dropped.map((one) => one instanceof File ? [[one.name, one]] : filesOf(one));
   try {
-    read((await Promise.all(found)).flat());
+    const files = (await Promise.all(found)).flat();
+    if (mine === turn) {
+      read(files);
+    }
   } catch (error) {
-    say(`The browser cannot read what was dropped: ${error.message}`, true);
+    if (mine === turn) {
+      stop();
+      say(`The browser cannot read what was dropped: ${error.message}`, true);
+    }
   }
 });

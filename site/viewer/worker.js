@@ -1,7 +1,7 @@
 // Runs the command `faro report` on files of the browser. It reads what it needs of them, so they may be larger than
 // the memory.
 
-import { ConsoleStdout, Directory, Fd, File, Inode, OpenFile, PreopenDirectory, WASI, wasi } from "./wasi/index.js";
+import { ConsoleStdout, Directory, Fd, File, Inode, OpenDirectory, OpenFile, PreopenDirectory, WASI, wasi } from "./wasi/index.js";
 
 /** How many bytes are asked for at once: a request takes milliseconds, and block headers are a few bytes. */
 const WINDOW = 4 * 1024 * 1024;
@@ -111,27 +111,58 @@ class OpenBlob extends Fd {
   }
 }
 
+/** A folder that is listed in one pass: the one of the library makes a list for each entry. */
+class Folder extends Directory {
+  path_open() {
+    return { ret: wasi.ERRNO_SUCCESS, fd_obj: new OpenFolder(this) };
+  }
+}
+
+class OpenFolder extends OpenDirectory {
+  fd_readdir_single(cookie) {
+    if (cookie < 2n) {
+      return super.fd_readdir_single(cookie);
+    }
+    this.entries ??= [...this.dir.contents];
+    const found = this.entries[Number(cookie - 2n)];
+    const entry = found && new wasi.Dirent(cookie + 1n, found[1].ino, found[0], found[1].stat().filetype);
+    return { ret: wasi.ERRNO_SUCCESS, dirent: entry ?? null };
+  }
+}
+
 /** The files as a tree of folders. */
 function tree(files) {
   const root = new Map();
   for (const [path, blob] of files) {
     const parts = path.split("/");
+    const name = parts.pop();
     let folder = root;
-    for (const part of parts.slice(0, -1)) {
+    for (const part of parts) {
       if (!folder.has(part)) {
         folder.set(part, new Map());
       }
       folder = folder.get(part);
+      if (!(folder instanceof Map)) {
+        throw new Error(`there is a file and a folder ${part}`);
+      }
     }
-    folder.set(parts[parts.length - 1], blob);
+    if (folder.has(name)) {
+      throw new Error(`two files have the name ${path}: choose them one after another`);
+    }
+    folder.set(name, blob);
   }
   const inodes = (folder) => new Map([...folder].map(([name, entry]) =>
-    [name, entry instanceof Map ? new Directory(inodes(entry)) : new BlobFile(entry)]));
+    [name, entry instanceof Map ? new Folder(inodes(entry)) : new BlobFile(entry)]));
   return inodes(root);
 }
 
 /** The folder in which the command runs. It has no links. */
 class Root extends PreopenDirectory {
+  constructor(contents) {
+    super(".", []);
+    this.dir = new Folder(contents);
+  }
+
   path_readlink(path) {
     const { ret } = this.path_filestat_get(0, path);
     return { ret: ret === wasi.ERRNO_SUCCESS ? wasi.ERRNO_INVAL : ret, data: null };
@@ -161,8 +192,21 @@ async function run({ files, names, level, records, spec }) {
   const [out, errors] = [new Collected(), new Collected()];
   const options = ["--json", "--level", level, "--records", String(records), ...(spec ? ["--spec", spec] : [])];
   const system = new WASI(["faro", "report", ...options, "--", ...names], [],
-    [new OpenFile(new File([])), out, errors, new Root(".", tree(files))]);
-  const { instance } = await WebAssembly.instantiateStreaming(fetch("faro.wasm"), { wasi_snapshot_preview1: system.wasiImport });
+    [new OpenFile(new File([])), out, errors, new Root(tree(files))], { debug: false });
+  // The library counts UTF-16 units (0.4.2), and writes UTF-8.
+  system.wasiImport.args_sizes_get = (count, bytes) => {
+    const view = new DataView(system.inst.exports.memory.buffer);
+    const encoder = new TextEncoder();
+    view.setUint32(count, system.args.length, true);
+    view.setUint32(bytes, system.args.reduce((sum, text) => sum + encoder.encode(text).length + 1, 0), true);
+    return wasi.ERRNO_SUCCESS;
+  };
+  const program = await fetch(new URL("faro.wasm", import.meta.url));
+  if (!program.ok) {
+    throw new Error(`faro.wasm: ${program.status} ${program.statusText}`);
+  }
+  // Not while it loads: that would need a server that knows its type.
+  const { instance } = await WebAssembly.instantiate(await program.arrayBuffer(), { wasi_snapshot_preview1: system.wasiImport });
   let code;
   try {
     code = system.start(instance);
@@ -181,4 +225,4 @@ async function run({ files, names, level, records, spec }) {
   postMessage({ failure: (await errors.text()).replace(/^faro: /, "") });
 }
 
-onmessage = ({ data }) => run(data).catch((error) => postMessage({ failure: `The viewer failed: ${error.message}` }));
+onmessage = ({ data }) => run(data).catch((error) => postMessage({ failure: `The files cannot be read: ${error.message}` }));

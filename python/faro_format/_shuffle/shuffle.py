@@ -163,11 +163,11 @@ class Shuffle(OutputTables):
 
         Raises:
             FaroError: that of the first output with a fault; ``invalid-argument`` for several attempts of a producer,
-                for several outputs of one attempt (were files copied?), and for a merged file beside other outputs.
+                for an output beside its copy, and for a merged file beside other outputs.
         """
         outputs = list(self)
         attempts: dict[int, ShuffleOutput] = {}
-        known: dict[tuple[int, int], ShuffleOutput] = {}
+        known: dict[tuple[bytes, int], ShuffleOutput] = {}
         for output in outputs:
             if output.error is not None:
                 raise output.error._copy()
@@ -179,15 +179,15 @@ class Shuffle(OutputTables):
                     f"one attempt of producer {header.producer}; pass the names of the outputs to read",
                     f"{printable(other.name)} and {printable(output.name)}",
                 )
-            same = known.setdefault((header.producer, header.first_partition), output)
-            if same is not output:
-                raise invalid(
-                    f"one output of producer {header.producer}; pass the names of the outputs to read",
-                    f"{printable(same.name)} and {printable(output.name)}",
-                )
             if header.merged and len(outputs) > 1:
                 wanted = "outputs, or one merged file; merge.with_originals() reads both"
                 raise invalid(wanted, f"the merged file {printable(output.name)} among {len(outputs)} outputs")
+            same = known.setdefault((header.file_id, header.first_partition), output)
+            if same is not output:
+                raise invalid(
+                    "each output once; pass the names of the outputs to read",
+                    f"{printable(same.name)} and {printable(output.name)}, which is a copy",
+                )
         return outputs
 
     def _scan(self) -> tuple[list[ShuffleOutput], ShuffleSums]:

@@ -1,16 +1,16 @@
 //! Reading a file at a position.
 
-#[cfg(unix)]
+#[cfg(not(target_os = "wasi"))]
 pub(crate) use std::os::unix::fs::FileExt;
 
-/// As on Unix. The file's position changes, so no other thread may use the file at the same time.
-#[cfg(not(unix))]
+/// As on Unix. WebAssembly has one thread, so nothing moves the file's position meanwhile.
+#[cfg(target_os = "wasi")]
 pub(crate) trait FileExt {
     fn read_at(&self, into: &mut [u8], offset: u64) -> std::io::Result<usize>;
     fn read_exact_at(&self, into: &mut [u8], offset: u64) -> std::io::Result<()>;
 }
 
-#[cfg(not(unix))]
+#[cfg(target_os = "wasi")]
 impl FileExt for std::fs::File {
     fn read_at(&self, into: &mut [u8], offset: u64) -> std::io::Result<usize> {
         use std::io::{Read, Seek, SeekFrom};

@@ -327,8 +327,30 @@ fn a_schema_that_is_refused_is_a_fault_and_not_the_end() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let subject = &report["subjects"][0];
     assert_eq!(subject["fault"]["code"], "malformed-message");
+    assert_eq!(
+        (&subject["fault"]["clause"], &subject["checked"]),
+        (&"SCH-3".into(), &Value::Null)
+    );
+    let bytes = subject["bytes"].as_array().unwrap();
+    let here = |entry: &&Value| entry["meaning"].as_str().unwrap().starts_with("HERE");
+    assert_eq!(bytes.iter().find(here).unwrap()["offset"], 88);
     assert_eq!(subject["blocks"]["rows"].as_array().unwrap().len(), 2);
     assert!(!subject["bytes"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_fault_names_the_clause_of_its_place() {
+    let folder = Folder::new();
+    let gold = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/gold/1.0-draft");
+    let whole = std::fs::read(gold.join("gold-single-records.faro")).unwrap();
+    for (at, clause) in [(20, "HDR-1"), (64, "BLK-7"), (whole.len() - 20, "OPN-2")] {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1;
+        folder.write("damaged.faro", &damaged);
+        let output = folder.run(&["report", "--json", "damaged"]);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["subjects"][0]["fault"]["clause"], clause, "at {at}");
+    }
 }
 
 #[test]

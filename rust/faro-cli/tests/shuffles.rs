@@ -391,17 +391,14 @@ fn different_partition_counts_are_said() {
 fn copies_of_an_output_are_said() {
     let folder = maps(&[]);
     let report = folder.json(&["info", "maps", "--json"]);
-    assert_eq!(report["producers"]["with_repeated_outputs"], 0);
+    assert_eq!(report["producers"]["copies"], 0);
     let outputs = std::fs::read_dir(folder.path("maps")).unwrap();
     for file in outputs.map(|entry| entry.unwrap().path()) {
         let name = file.file_name().unwrap().to_str().unwrap();
         std::fs::copy(&file, folder.path("maps").join(format!("copy-of-{name}"))).unwrap();
     }
     let text = folder.text(&["info", "maps"]);
-    assert!(
-        text.contains("4 producers with several outputs of one attempt"),
-        "{text}"
-    );
+    assert!(text.contains("4 outputs are copies of others, and count too"), "{text}");
 }
 
 #[test]

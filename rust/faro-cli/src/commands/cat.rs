@@ -67,6 +67,11 @@ pub(crate) fn run(args: &CatArgs, out: &mut Out) -> Outcome {
         ));
     }
     if args.target.index.is_none() && is_fragments(&args.target.name) {
+        if args.format.is_some() {
+            return Err(Failure::usage(
+                "the payloads of fragments are printed as they are: --format is for outputs",
+            ));
+        }
         let events = fragments::cat(&args.target.name, &args.partitions, args.raw, out)?;
         return report_events(events);
     }

@@ -97,8 +97,8 @@ fn located(path: &Path, start: u64) -> impl Fn(Error) -> Error {
 /// events, which are not printed.
 ///
 /// # Errors
-/// A usage error if no fragment has a selected partition; `as_they_are` is whether payloads other than opaque ones may be
-/// printed.
+/// A usage error if no fragment has any partition of a selection, which is known at the end only; and if payloads are not
+/// opaque, unless they are wanted `as_they_are`.
 pub(super) fn cat(path: &Path, selections: &[Selection], as_they_are: bool, out: &mut Out) -> Outcome<u64> {
     let out = raw(out)?;
     let mut reader = FragmentReader::new(Opened(File::open(path)), Limits::default());
@@ -106,7 +106,8 @@ pub(super) fn cat(path: &Path, selections: &[Selection], as_they_are: bool, out:
     let (mut start, mut end, mut events) = (0, 0, 0);
     while let Some(header) = reader.next_fragment().map_err(located(path, start))? {
         if header.framing != Framing::Opaque && !as_they_are {
-            let message = "the schema and the properties of fragments are not here: only --raw prints their payloads";
+            let message =
+                "fragments have no properties that name a format: only --raw prints payloads that are not opaque";
             return Err(Failure::usage(message));
         }
         let has = header.first_partition..header.first_partition.saturating_add(header.partition_count);

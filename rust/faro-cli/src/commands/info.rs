@@ -6,7 +6,6 @@ mod total;
 mod total_report;
 mod total_text;
 
-use crate::positioned::FileExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::PathBuf;
@@ -26,6 +25,7 @@ use super::fragments::{self, Fragments, is_fragments};
 use super::streams::StreamsInfo;
 use crate::failure::{Failure, Outcome};
 use crate::folder;
+use crate::positioned::FileExt;
 use crate::target::Target;
 use crate::term::Out;
 use crate::units;

@@ -1,6 +1,5 @@
 //! Compares headers, footers and stored blocks.
 
-use crate::positioned::FileExt;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
@@ -10,6 +9,7 @@ use faro::{Extent, Files, Reader};
 
 use super::difference::Difference;
 use crate::failure::{Failure, Outcome};
+use crate::positioned::FileExt;
 use crate::view;
 
 /// All differences except those of contents.

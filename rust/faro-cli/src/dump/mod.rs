@@ -9,7 +9,6 @@ mod walk;
 
 pub(crate) use fields::MAGIC;
 
-use crate::positioned::FileExt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +17,7 @@ use faro::{FileRole, Files, Reader, ReaderOptions};
 
 use crate::escape::escape;
 use crate::failure::{Failure, Outcome};
+use crate::positioned::FileExt;
 use crate::target::Target;
 use crate::term::Out;
 use crate::view;

@@ -1,6 +1,5 @@
 //! Walks over a file from its first byte to its last, and explains every part, also of a damaged file.
 
-use crate::positioned::FileExt;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -10,6 +9,7 @@ use super::message;
 use super::note::{Section, number};
 use super::schema;
 use crate::failure::Outcome;
+use crate::positioned::FileExt;
 use faro::block::{ANY_PARTITION, REGION};
 
 /// The largest block that is read into memory: the default limit of the library.

@@ -1,12 +1,12 @@
 //! The blocks of an output, each with the result of its checksum.
 
-use crate::positioned::FileExt;
 use std::path::Path;
 
 use faro::block::{ANY_PARTITION, BlockHeader, Seal};
 
 use super::model::{Rows, Value};
 use crate::failure::{Failure, Outcome};
+use crate::positioned::FileExt;
 use crate::units::count;
 use crate::view::{self, View};
 

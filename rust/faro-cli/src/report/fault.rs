@@ -1,12 +1,14 @@
 //! A fault, as a page shows it.
 
-use faro::{Error, ErrorCode};
+use faro::{Error, ErrorCode, FileRole};
 
 use super::model::Fault;
 use super::wanted::Wanted;
 
-/// The size of a header, and of a tail.
-const EDGE: u64 = 64;
+/// The size of a header.
+const HEADER: u64 = 64;
+/// The size of a tail.
+const TAIL: u64 = 24;
 
 /// Describes an error of the library.
 pub(super) fn of(error: &Error, wanted: &Wanted) -> Fault {
@@ -25,7 +27,7 @@ pub(super) fn of(error: &Error, wanted: &Wanted) -> Fault {
 /// The chapter and the clause that has the rule. Several clauses report some codes; then it is the one with the order of
 /// the checks.
 fn clause(error: &Error) -> (&'static str, &'static str) {
-    let in_header = error.offset.is_some_and(|offset| offset < EDGE);
+    let in_header = error.offset.is_some_and(|offset| offset < HEADER);
     match error.code {
         ErrorCode::NotFaro | ErrorCode::UnsupportedVersion | ErrorCode::MalformedHeader => ("header", "HDR-1"),
         ErrorCode::UnsupportedFeature | ErrorCode::Checksum if in_header => ("header", "HDR-1"),
@@ -37,6 +39,8 @@ fn clause(error: &Error) -> (&'static str, &'static str) {
         | ErrorCode::Checksum => ("block", "BLK-7"),
         ErrorCode::Unfinished => ("files", "OPN-3"),
         ErrorCode::MismatchedPair | ErrorCode::Truncated => ("files", "OPN-1"),
+        // The library of Arrow refuses a schema that passes the checks of messages.
+        ErrorCode::MalformedMessage if error.expected == "an Arrow schema" => ("index", "SCH-3"),
         ErrorCode::MalformedMessage => ("messages", "MSG-13"),
         ErrorCode::InconsistentIndex => ("reading", "CHK-1"),
         ErrorCode::LimitExceeded => ("limits", "LIM-1"),
@@ -46,7 +50,9 @@ fn clause(error: &Error) -> (&'static str, &'static str) {
 
 fn is_in_tail(error: &Error) -> bool {
     let size = error.file.as_ref().and_then(|file| file.metadata().ok());
-    error.offset.is_some() && error.offset == size.and_then(|file| file.len().checked_sub(EDGE))
+    error.role != Some(FileRole::Data)
+        && error.offset.is_some()
+        && error.offset == size.and_then(|file| file.len().checked_sub(TAIL))
 }
 
 #[cfg(test)]

@@ -28,10 +28,14 @@ pub(super) fn of_files(name: String, files: &Files, wanted: &Wanted) -> Outcome<
         name,
         ..Subject::default()
     };
-    let found = check(files, wanted, &mut subject);
+    let mut found = check(files, wanted, &mut subject);
     match describe(files, wanted, &mut subject) {
-        // No check delivers batches: what the library of Arrow refuses is found here (SCH-3).
-        Err(Failure::Faro(error)) if found.is_none() => subject.fault = Some(fault::of(&error, wanted)),
+        // No check delivers batches (SCH-3), and a lower level reads no blocks: the first fault is found here.
+        Err(Failure::Faro(error)) if found.is_none() => {
+            subject.fault = Some(fault::of(&error, wanted));
+            subject.checked = None;
+            found = Some(error);
+        }
         // The check says why, if the files are damaged.
         Err(failure) if found.is_none() => return Err(failure),
         _ => {}

@@ -35,6 +35,9 @@ pub struct ProducerSums {
     pub outputs: u64,
     /// The attempts that they are of.
     pub attempts: BTreeSet<u64>,
+    /// How many of its outputs are copies: an output before them has the same `file_id` and first partition. What they have
+    /// counts again.
+    pub copies: u64,
     /// Stored bytes of their blocks, each once, and their records ([`OutputSums::records`]).
     pub amount: Amount,
 }
@@ -70,6 +73,8 @@ pub struct ShuffleSums {
     pub ranges: BTreeMap<(u32, u32), (u64, Amount)>,
     /// What partitions read besides that, over all outputs. Partitions that read nothing more are not here.
     pub own: BTreeMap<u32, Amount>,
+    /// The `file_id` and the first partition of each output.
+    identities: BTreeSet<([u8; 16], u32)>,
 }
 
 impl ShuffleSums {
@@ -99,6 +104,8 @@ impl ShuffleSums {
         let producer = self.producers.entry(Producer::of(&sums.header)).or_default();
         producer.outputs += 1;
         producer.attempts.insert(sums.header.attempt);
+        let identity = (sums.header.file_id, sums.header.first_partition);
+        producer.copies += u64::from(!self.identities.insert(identity));
         producer.amount.add(Amount {
             bytes: sums.bytes,
             records: sums.records.unwrap_or(0),

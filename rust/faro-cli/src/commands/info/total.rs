@@ -110,14 +110,9 @@ impl ProducersInfo {
             skew: sums.producer_skew(),
             largest: sums.largest_producers(LARGEST).into_iter().map(info).collect(),
             with_several_attempts: sums.producers.values().filter(|sums| sums.attempts.len() > 1).count() as u64,
-            with_repeated_outputs: sums.producers.iter().filter(is_repeated).count() as u64,
+            copies: sums.producers.values().map(|sums| sums.copies).sum(),
         }
     }
-}
-
-/// The parts of a merged file by ranges of partitions are several outputs of one generation.
-fn is_repeated((producer, sums): &(&Producer, &shuffle::ProducerSums)) -> bool {
-    matches!(producer, Producer::Number(_)) && sums.outputs > sums.attempts.len() as u64
 }
 
 impl PartitionsInfo {

@@ -51,8 +51,8 @@ pub(super) struct ProducersInfo {
     pub largest: Vec<ProducerInfo>,
     /// Producers with several attempts: what their attempts have counts each time.
     pub with_several_attempts: u64,
-    /// Producers of which an attempt has several outputs, as after copying files: what they have counts each time.
-    pub with_repeated_outputs: u64,
+    /// Outputs that are copies of others, as their `file_id` says: what they have counts each time.
+    pub copies: u64,
 }
 
 #[derive(Debug, Serialize)]

@@ -74,11 +74,13 @@ fn print_producers(producers: &ProducersInfo, out: &mut Out, style: Style) -> Ou
         );
         entry(out, style, "", &style.yellow(&text))?;
     }
-    if producers.with_repeated_outputs > 0 {
-        let text = format!(
-            "{} with several outputs of one attempt, which all count: were files copied?",
-            plural(producers.with_repeated_outputs, "producer")
-        );
+    if producers.copies > 0 {
+        let verb = if producers.copies == 1 {
+            "is a copy"
+        } else {
+            "are copies"
+        };
+        let text = format!("{} {verb} of others, and count too", plural(producers.copies, "output"));
         entry(out, style, "", &style.yellow(&text))?;
     }
     let largest: Vec<String> = producers

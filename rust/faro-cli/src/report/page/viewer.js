@@ -110,6 +110,10 @@ function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).split(",").map(Number);
 }
 
+/** Draws the heat map that is shown. One listener for all of them keeps none in memory. */
+let redraw = () => {};
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
+
 /** The heat map: a picture for eyes and the pointer, arrow keys for the keyboard, and words for both. */
 function heat(map) {
   const [rows, columns] = [map.rows.length, map.columns.length];
@@ -151,7 +155,7 @@ function heat(map) {
       go(at[0] + move[0], at[1] + move[1]);
     }
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  redraw = draw;
   queueMicrotask(() => go(0, 0));
   const scale = make("div", { class: "scale" }, "0", make("span", { class: "ramp", "aria-hidden": "true" }), `${size(map.most)}, linear`);
   return make("div", {}, canvas, words, scale, ...(map.grouped ? [note(map.grouped)] : []));
