@@ -56,8 +56,8 @@ class Line:
 
     @property
     def speeds(self) -> list[float]:
-        """Bytes of plain data a second, of each repetition."""
-        return [self.plain_bytes / seconds for seconds in self.seconds]
+        """Bytes of plain data a second, of each repetition. Work without them counts as one byte."""
+        return [(self.plain_bytes or 1) / seconds for seconds in self.seconds]
 
     def to_json(self) -> dict[str, Any]:
         """The line as JSON."""

@@ -154,7 +154,7 @@ def flink_tiny(sizes: Sizes) -> Iterator[Step]:
         yield Step("flink-tiny", (Call("java", "flink-tiny", cell, sizes.alone + 2, None, more),), 1)
 
 
-CLIENTS = (1, 4, 16)
+CLIENTS = (1, 8, 32)
 """Clients that run small queries at the same time."""
 
 
@@ -197,7 +197,7 @@ def spark_push(sizes: Sizes) -> Iterator[Step]:
             continue
         cell = (("job", job), ("partitions", partitions), ("codec", "lz4"))
         many = partitions == 2_000
-        repetitions, timeout = (1, 3600.0) if many else (sizes.alone + 2, 900.0)
+        repetitions, timeout = (1, 3600.0) if many else (sizes.alone + 2, 1500.0)
         yield Step("spark-push", (Call("java", "spark-push", cell, repetitions, sizes.plain_mib, timeout=timeout),))
 
 

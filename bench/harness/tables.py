@@ -187,16 +187,18 @@ def _jobs(results: Results, part: str) -> str:
     """The comparison of jobs with Faro's shuffle with those with the engine's."""
     peers = JOB_PEERS[part]
     mine = JOB_SUBJECTS.get(part, "faro")
-    head = ["job", "partitions", *(word for peer in peers for word in (f"{mine} / {peer}", "process by process"))]
+    lines = results.select(part, "java", mine)
+    keys = ["job", "partitions", *(["clients"] if any("clients" in line.case for line in lines) else [])]
+    head = [*keys, *(word for peer in peers for word in (f"{mine} / {peer}", "process by process"))]
     body = []
-    for line in results.select(part, "java", mine):
+    for line in lines:
         cells = []
         for name in peers:
             peer = results.peer(line, "java", name)
             turns = Turns.of(line, peer) if peer else None
             cells.append(times(ratio(line, peer)) if peer else "")
             cells.append(f"{turns.mean:.3f} ± {turns.mean * turns.error:.3f} of {turns.count}" if turns else "")
-        body.append([_value(line.case.get("job", "")), _value(line.case.get("partitions", "")), *cells])
+        body.append([*(_value(line.case.get(key, "")) for key in keys), *cells])
     return (
         "How many times as fast, by the medians of all runs (the range run by run); and the mean of the ratios of"
         " processes, with its standard error:\n\n" + table(head, body)

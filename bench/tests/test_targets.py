@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support import bench, grid, line
 
-from harness.figures import Results
+from harness.figures import Results, ratio
 from harness.lines import Line, join
 from harness.tables import tables
 from harness.targets import OF_RAW_WRITES, SHORT_RECORDS, targets
@@ -266,6 +266,9 @@ def test_queries_are_held_against_the_same_kind_of_exchange() -> None:
     assert verdicts(measured(20.0, 30.0))["flink-queries"]["state"] == "met"
     bad = verdicts(measured(19.0, 31.0))["flink-queries"]
     assert (bad["state"], bad["found"]) == ("not met", "31.0 ms, Flink 30.0 ms (faro-selective in sums, 4 clients)")
+    # Queries have no plain bytes, and are compared by their times.
+    one, other = measured(20.0, 30.0)[:2]
+    assert ratio(replace(one, seconds=(0.1, 0.2)), replace(other, seconds=(0.2, 0.4))).median == pytest.approx(2)
 
 
 def test_pushed_jobs_are_held_against_pushed_jobs() -> None:

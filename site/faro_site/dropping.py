@@ -132,7 +132,7 @@ _ELSEWHERE = """async () => {
 
 
 def _others(visit: Visit, folder: Path) -> Iterator[str]:
-    """Files that are no outputs, drops, and what the worker may ask for."""
+    """Files that cannot be opened, drops, and what the worker may ask for."""
 
     def said(what: str, pattern: str, where: str = "#state") -> Iterator[str]:
         try:

@@ -30,8 +30,11 @@ public final class JobsBenchmark {
     private static final int END_SECONDS = 10;
     /** The number of turns before the measured ones, in which compilers take most of the time. */
     private static final int UNMEASURED = 4;
-    /** If more turns than those are measured, each process runs at least for so long before. */
-    private static final double UNMEASURED_SECONDS = 30;
+    /**
+     * If more turns than those are measured, each process runs at least for so long before. Executors with one processor
+     * compile what they run for two minutes.
+     */
+    private static final Map<String, Double> UNMEASURED_SECONDS = Map.of("spark-jobs", 30.0, "spark-push", 120.0);
     private static final String PART = "part";
 
     private final Map<String, String> options;
@@ -140,7 +143,8 @@ public final class JobsBenchmark {
         }
         int repetitions = Integer.parseInt(options.getOrDefault("--repetitions", "6"));
         int least = Math.min(UNMEASURED, repetitions);
-        double seconds = repetitions > UNMEASURED ? UNMEASURED_SECONDS * shuffles.size() : 0;
+        double seconds = repetitions > UNMEASURED
+                ? UNMEASURED_SECONDS.get(options.get(PART)) * shuffles.size() : 0;
         long begun = System.nanoTime();
         for (int i = 0; i < least || (System.nanoTime() - begun) / 1e9 < seconds; i++) {
             allTurns();
