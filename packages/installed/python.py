@@ -58,7 +58,9 @@ def follow(source: Path, home: Path) -> None:
         raise Failed(f"expected {COMMANDS} commands in python/README.md, found:\n{commands}")
     # Nothing of this shell's Python; what pip needs to reach a registry stays.
     kept = [f"{name}={value}" for name, value in os.environ.items() if name.upper().startswith(REACH)]
-    printed = run(["env", "-i", f"HOME={home}", f"PATH={os.environ['PATH']}", *kept, "sh", "-e"], source, stdin=commands)
+    printed = run(
+        ["env", "-i", f"HOME={home}", f"PATH={os.environ['PATH']}", *kept, "sh", "-e"], source, stdin=commands
+    )
     must_print(printed, [SKEWED], "the five commands of the page")
     page = (source / "orders.html").read_text()
     if "<svg" not in page or "partition 10: " not in page:
