@@ -71,7 +71,7 @@ prose: .venv/stamp ## Check the English of pages, comments and messages
 
 # The documentation site. Its generator needs Python 3.11.
 SITE_BIN := $(CURDIR)/site/.venv/bin
-SITE_PYTHON := PYTHONPATH=site $(SITE_BIN)/python
+SITE_PYTHON := env PYTHONPATH=site $(SITE_BIN)/python
 SITE_WITHOUT_API := $(filter no,$(SITE_API))
 SITE_WITHOUT_VIEWER := $(filter no,$(SITE_VIEWER))
 site/.venv/stamp: site/requirements.txt
