@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.machine import REPOSITORY
+
+_PATH = re.compile(r"(?<![\w.:/])(?:file:)?/(?:[\w.+~@-]+/)+([\w.+~@-]+)")
+"""An absolute path, and its last part. The page of the results is of no one machine."""
 
 MIB = 1 << 20
 Cell = dict[str, str | int]
@@ -139,9 +143,13 @@ def run(call: Call, out: Path, folder: Path, lineitem: Path | None, prefix: list
             if process.poll() is None:
                 _end(process)
     if process.returncode:
-        # From Java's stack traces, keep what was thrown, not where.
-        thrown = "\n".join(line for line in said.strip().splitlines() if not line.startswith("\tat "))
-        raise ProgramError(f"{call}: exit code {process.returncode}: {thrown[-1500:]}")
+        raise ProgramError(f"{call}: exit code {process.returncode}: {told(said)[-1500:]}")
+
+
+def told(said: str) -> str:
+    """What a program said of its failure: of Java what was thrown, without warnings and paths."""
+    lines = (line for line in said.strip().splitlines() if not line.startswith(("\tat ", "WARNING: ")))
+    return _PATH.sub(r"\1", "\n".join(lines))
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -237,3 +237,9 @@ def test_a_short_run_has_main_cells_of_some_parts() -> None:
     cells = [call.cell for step in steps for call in step.calls]
     full = [call.cell for step in plan(list(PARTS), FULL) for call in step.calls]
     assert set(cells) < set(full)
+
+
+def test_a_failure_is_told_without_warnings_and_paths() -> None:
+    said = "WARNING: old call (file:/home/a/lib/x.jar)\nException: /home/a/out/x.data: gone\n\tat a.B(B.java:1)\n"
+    assert programs.told(said) == "Exception: x.data: gone"
+    assert programs.told("see https://example.org/a/b and n/a") == "see https://example.org/a/b and n/a"
