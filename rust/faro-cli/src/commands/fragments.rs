@@ -22,6 +22,8 @@ const KIND: u8 = 5;
 const KIND_OFFSET: usize = 8;
 /// The bytes of the block that ends a fragment (FRG-3).
 const END: u64 = 40;
+/// The bytes of a fragment's file header, after which a fragment without blocks has its end.
+const HEADER: u64 = 64;
 
 /// What a file of fragments has.
 #[derive(Debug, Default, Serialize)]
@@ -103,8 +105,9 @@ pub(super) fn cat(path: &Path, selections: &[Selection], as_they_are: bool, out:
     let out = raw(out)?;
     let mut reader = FragmentReader::new(Opened(File::open(path)), Limits::default());
     let mut missing: Vec<&Selection> = selections.iter().collect();
-    let (mut start, mut end, mut events) = (0, 0, 0);
+    let (mut start, mut events) = (0, 0);
     while let Some(header) = reader.next_fragment().map_err(located(path, start))? {
+        let mut end = HEADER;
         if header.framing != Framing::Opaque && !as_they_are {
             let message =
                 "fragments have no properties that name a format: only --raw prints payloads that are not opaque";
@@ -137,10 +140,10 @@ pub(super) fn read(path: &Path, decode: bool) -> faro::Result<Fragments> {
     let mut reader = FragmentReader::new(Opened(File::open(path)), Limits::default());
     let mut found = Fragments::default();
     let mut start = 0;
-    let mut end = 0;
     let (mut producers, mut partitions) = (BTreeSet::new(), BTreeSet::new());
     let located = |start| located(path, start);
     while let Some(header) = reader.next_fragment().map_err(located(start))? {
+        let mut end = HEADER;
         found.fragments += 1;
         producers.insert((header.producer, header.attempt));
         while let Some(block) = reader.next_block().map_err(located(start))? {
