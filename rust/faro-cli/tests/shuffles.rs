@@ -399,6 +399,78 @@ fn copies_of_an_output_are_said() {
     }
     let text = folder.text(&["info", "maps"]);
     assert!(text.contains("4 outputs are copies of others, and count too"), "{text}");
+    // Rows that would be printed or counted twice are refused.
+    for args in [
+        &["cat", "maps", "-p", "1"][..],
+        &["top", "maps"],
+        &["cat", "maps", "--all"],
+    ] {
+        let said = folder.fails(2, args);
+        assert!(said.contains("maps/part-0 is a copy of maps/copy-of-part-0"), "{said}");
+    }
+}
+
+#[test]
+fn outputs_with_other_partitions_are_said() {
+    let folder = maps(&[]);
+    folder.ok(&[
+        "pack",
+        "part-0.csv",
+        "-o",
+        "maps/other",
+        "--by",
+        "key:int",
+        "--partitions",
+        "5",
+    ]);
+    let output = folder.run(&["cat", "maps", "-p", "1"]);
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    let expected = "faro: maps/part-0 has 8 partitions, but maps/other has 5: are they of one shuffle?\n";
+    assert_eq!(said, expected);
+}
+
+/// The lines of `layout --totals`, as a count and bytes of each kind.
+fn totals(folder: &Folder, name: &str) -> BTreeMap<String, (u64, u64)> {
+    let number = |text: &str| text.replace(',', "").parse::<u64>().unwrap();
+    let text = folder.text(&["layout", name, "--totals"]);
+    let line = |line: &str| {
+        let parts: Vec<&str> = line
+            .split("  ")
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .collect();
+        (parts[0].to_owned(), (number(parts[1]), number(parts[2])))
+    };
+    text.lines()
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .map(line)
+        .collect()
+}
+
+#[test]
+fn layout_adds_up_all_outputs() {
+    let folder = maps(&[]);
+    let all = totals(&folder, "maps");
+    let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    for map in 0..4 {
+        for (kind, (count, bytes)) in totals(&folder, &format!("maps/part-{map}")) {
+            let sum = sums.entry(kind).or_default();
+            *sum = (sum.0 + count, sum.1 + bytes);
+        }
+    }
+    assert_eq!(all, sums);
+    let files = std::fs::read_dir(folder.path("maps")).unwrap();
+    let on_disk: u64 = files.map(|file| file.unwrap().metadata().unwrap().len()).sum();
+    assert_eq!(all["every byte"].1, on_disk);
+    // A bad output is left out.
+    cut(&folder, "maps/part-1.index", 300);
+    let output = folder.run(&["layout", "maps", "--totals"]);
+    assert_eq!(output.status.code(), Some(4));
+    assert!(!output.stdout.is_empty());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("faro: left out: unfinished"), "{said}");
 }
 
 #[test]

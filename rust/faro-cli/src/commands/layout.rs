@@ -1,6 +1,7 @@
 //! `faro layout`: shows what every byte of an output is, as a table or a picture.
 
 mod figures;
+mod totals;
 mod whole;
 
 use std::collections::btree_map::Entry;
@@ -14,14 +15,14 @@ use faro::message::Run;
 use faro::{ByteRange, ByteRangeKind};
 use serde::Serialize;
 
-use crate::escape::escape;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::picture;
 use crate::target::AnyTarget;
 use crate::term::Out;
-use crate::units::{self, count, size};
+use crate::units;
 use crate::view::View;
 pub(crate) use figures::{grid, parts};
+use totals::Totals;
 use whole::Form;
 pub(crate) use whole::grid_of_all;
 
@@ -31,7 +32,8 @@ pub(crate) use whole::grid_of_all;
 The picture has a row for each region and a column for each partition (several share one when there are many), \
 coloured by stored bytes; bars show the totals of partitions and regions, so that skew is visible at a glance.
 
-Of a folder there is a picture only, as text or with --svg: a row for each output and a column for each partition.
+Of a folder there is a picture only, as text or with --svg: a row for each output and a column for each partition; and \
+--totals adds up all outputs.
 
 Examples:
   faro layout shuffle
@@ -126,12 +128,10 @@ impl RangeInfo {
 /// Runs the command.
 pub(crate) fn run(args: &LayoutArgs, out: &mut Out) -> Outcome {
     if args.target.is_folder() {
+        if args.totals {
+            return whole::totals(&args.target.name, out);
+        }
         let form = match &args.svg {
-            _ if args.totals => {
-                return Err(Failure::usage(
-                    "--totals is for one output: `faro info` has the sums of a folder",
-                ));
-            }
             _ if args.json => Form::Json,
             Some(path) => Form::Svg(path),
             None => Form::Text,
@@ -141,7 +141,7 @@ pub(crate) fn run(args: &LayoutArgs, out: &mut Out) -> Outcome {
     let files = args.target.one().files()?;
     let view = View::open(&files)?;
     let ranges = view.byte_map()?;
-    let total = ranges.iter().map(|range| range.length).sum();
+    let total: u64 = ranges.iter().map(|range| range.length).sum();
     let runs = runs_of(&view, &ranges)?;
     if args.json {
         let ranges = ranges.iter().zip(&runs).map(|(range, runs)| RangeInfo::of(range, runs));
@@ -161,7 +161,7 @@ pub(crate) fn run(args: &LayoutArgs, out: &mut Out) -> Outcome {
         table(&ranges, &runs, out)?;
         out.line("")?;
     }
-    totals(&ranges, total, out)
+    Totals::of(&ranges).print(out)
 }
 
 /// The runs of each range. Those of a region tile its own extents, in order (REG-8).
@@ -251,42 +251,4 @@ fn print_rows(rows: &Table, out: &mut Out) -> Outcome {
         out.line(&if i == 0 { style.bold(line) } else { line.to_owned() })?;
     }
     Ok(())
-}
-
-fn totals(ranges: &[ByteRange], total: u64, out: &mut Out) -> Outcome {
-    let mut sums: BTreeMap<ByteRangeKind, (u64, u64)> = BTreeMap::new();
-    for range in ranges {
-        let sum = sums.entry(range.what).or_default();
-        sum.0 += 1;
-        sum.1 += range.length;
-    }
-    let mut rows = titled(&["what", "count", "bytes", "", "share"]);
-    let percent = |bytes: u64| format!("{:.2}%", bytes as f64 * 100.0 / total.max(1) as f64);
-    for (what, (n, bytes)) in &sums {
-        rows.add_row([
-            what.as_str().to_owned(),
-            count(*n),
-            count(*bytes),
-            size(*bytes),
-            percent(*bytes),
-        ]);
-    }
-    let of_blocks = |pick: fn(&ByteRange) -> u64| ranges.iter().map(pick).sum::<u64>();
-    rows.add_row([
-        "every byte".to_owned(),
-        count(ranges.len() as u64),
-        count(total),
-        size(total),
-        percent(total),
-    ]);
-    print_rows(&rows, out)?;
-    let headers = of_blocks(|range| range.blocks.headers);
-    let padding = of_blocks(|range| range.blocks.padding);
-    let blocks = of_blocks(|range| range.blocks.count);
-    out.line(&format!(
-        "\n{}: {} of block headers, {} of padding",
-        escape(&units::plural(blocks, "block")),
-        size(headers),
-        size(padding)
-    ))
 }

@@ -1,13 +1,16 @@
 //! The data blocks of partitions, of one output or of all in a folder.
 
+use std::collections::{BTreeMap, btree_map};
 use std::ops::ControlFlow;
 
 use faro::shuffle::{Shuffle, ShuffleSums, SummedOutput};
-use faro::{Block, Reader, ReaderOptions};
+use faro::{Block, Files, Reader, ReaderOptions};
 
 use crate::failure::{Failure, Outcome};
+use crate::folder;
 use crate::partitions::{Selection, select};
 use crate::target::AnyTarget;
+use crate::units::plural;
 
 /// One output, or all of a folder.
 pub(crate) struct Source {
@@ -89,6 +92,7 @@ impl Source {
 
     fn partitions(&self, partitions: impl Iterator<Item = u32>, take: &mut Take<'_>) -> Outcome<u64> {
         let mut events = 0;
+        let mut seen = Seen::default();
         for partition in partitions {
             for found in self.shuffle.partition(partition) {
                 let found = found.map_err(|error| explain(error, partition))?;
@@ -96,12 +100,59 @@ impl Source {
                     continue;
                 }
                 let (output, reader, block) = (found.output, &found.reader, &found.block);
+                seen.check(output, reader, self.shuffle.outputs())?;
                 if take(&Found { output, reader, block })?.is_break() {
                     return Ok(events);
                 }
             }
         }
         Ok(events)
+    }
+}
+
+/// The outputs that rows were taken from. Rows of two copies of an output would count twice.
+#[derive(Default)]
+struct Seen {
+    /// The output that was taken last: nearly always the one that is checked next.
+    last: Option<usize>,
+    /// By `file_id` and first partition. Files of a merge have one `file_id`, and partitions of their own.
+    outputs: BTreeMap<([u8; 16], u32), usize>,
+    /// The number of partitions of the first output that is not merged, and that output.
+    partitions: Option<(u32, usize)>,
+    has_warned: bool,
+}
+
+impl Seen {
+    /// Refuses rows of an output of which another copy was seen.
+    fn check(&mut self, output: usize, reader: &Reader, outputs: &[Files]) -> Outcome {
+        if self.last.replace(output) == Some(output) {
+            return Ok(());
+        }
+        let header = reader.header();
+        if !header.is_merged() && !self.has_warned {
+            let (count, first) = *self.partitions.get_or_insert((header.partition_count, output));
+            if count != header.partition_count {
+                self.has_warned = true;
+                eprintln!(
+                    "faro: {} has {}, but {} has {count}: are they of one shuffle?",
+                    folder::shown(&outputs[output]),
+                    plural(header.partition_count.into(), "partition"),
+                    folder::shown(&outputs[first]),
+                );
+            }
+        }
+        match self.outputs.entry((header.file_id, header.first_partition)) {
+            btree_map::Entry::Vacant(place) => {
+                place.insert(output);
+                Ok(())
+            }
+            btree_map::Entry::Occupied(first) if *first.get() == output => Ok(()),
+            btree_map::Entry::Occupied(first) => Err(Failure::usage(format!(
+                "{} is a copy of {}: rows would count twice, so move one of them out of the folder",
+                folder::shown(&outputs[output]),
+                folder::shown(&outputs[*first.get()])
+            ))),
+        }
     }
 }
 

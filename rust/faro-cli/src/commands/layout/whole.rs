@@ -1,12 +1,14 @@
 //! `faro layout DIR`: a picture of all outputs of a shuffle, by partitions.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::path::Path;
 
-use faro::shuffle::{OutputSums, Producer, Shuffle, ShuffleSums, name};
+use faro::shuffle::{OutputSums, Producer, Shuffle, ShuffleSums, in_order, name};
 use faro::{Files, Reader, ReaderOptions};
 use serde::Serialize;
 
+use super::totals::Totals;
 use crate::failure::{Failure, Outcome, code_of, describe};
 use crate::folder;
 use crate::picture::{self, Grid, RegionShare, Room, RowNames, SharedShare};
@@ -57,13 +59,37 @@ pub(super) fn run(target: &Path, form: &Form<'_>, out: &mut Out) -> Outcome {
         }
     }
     out.finish()?;
-    for fault in &sums.faults {
-        eprintln!("faro: left out: {}", crate::escape::escape(&describe(&fault.error)));
+    report(sums.faults.iter().map(|fault| &fault.error))
+}
+
+/// Reports outputs that were left out. The exit code is that of the worst.
+fn report<'a>(faults: impl Iterator<Item = &'a faro::Error>) -> Outcome {
+    let mut worst = None;
+    for error in faults {
+        eprintln!("faro: left out: {}", crate::escape::escape(&describe(error)));
+        worst = worst.max(Some(code_of(error)));
     }
-    match sums.faults.iter().map(|fault| code_of(&fault.error)).max() {
-        Some(code) => Err(Failure::Shown(code)),
-        None => Ok(()),
-    }
+    worst.map_or(Ok(()), |code| Err(Failure::Shown(code)))
+}
+
+/// Adds up the bytes of each kind in all outputs of a folder. It reads the headers of all blocks.
+pub(super) fn totals(target: &Path, out: &mut Out) -> Outcome {
+    let outputs = folder::outputs(&[target])?;
+    let progress = crate::progress::outputs(outputs.len(), "adding up");
+    let one = |files: &Files| Ok(Totals::of(&Reader::open(files, ReaderOptions::default())?.byte_map()?));
+    let (mut all, mut faults) = (Totals::default(), Vec::new());
+    in_order(&outputs, one, |_, totals: faro::Result<Totals>| {
+        progress.inc(1);
+        match totals {
+            Ok(totals) => all.add(&totals),
+            Err(error) => faults.push(error),
+        }
+        ControlFlow::Continue(())
+    });
+    progress.finish_and_clear();
+    all.print(out)?;
+    out.finish()?;
+    report(faults.iter())
 }
 
 /// Writes a picture to a file; `-` is standard output.
