@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import json
 import os
 import sys
@@ -19,6 +20,8 @@ from faro_format._shuffle.opening import open as open_any
 
 _USAGE, _SYSTEM, _FILE, _INTERRUPTED = 2, 3, 4, 130
 _CODES = {ErrorFamily.CALLER: _USAGE, ErrorFamily.ENVIRONMENT: _SYSTEM}
+_PAGE = b"<!DOCTYPE html>"
+"""How a page begins."""
 _MESSAGE = 1000
 """Characters of a message, at most."""
 
@@ -66,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
 def _run(source: str, html: str | None, *, as_json: bool) -> int:
     report = _report(source)
     if html is not None:
-        Path(html).write_text(page(f"Faro: {source}", report.html), encoding="utf-8")
+        _write_page(Path(html), page(f"Faro: {source}", report.html))
     if as_json:
         print(json.dumps(report.facts, indent=2))
     elif html is None:
@@ -75,6 +78,16 @@ def _run(source: str, html: str | None, *, as_json: bool) -> int:
             print(f"{printable(name, width):{width}}  {printable(value, _MESSAGE)}".rstrip())
     sys.stdout.flush()
     return max(map(_code_of, report.faults), default=0)
+
+
+def _write_page(path: Path, text: str) -> None:
+    """Write a page. Another kind of file is kept: it may be what the page is about."""
+    if path.is_file():
+        with path.open("rb") as there:
+            begin = there.read(len(_PAGE))
+        if begin and begin != _PAGE:
+            raise FileExistsError(errno.EEXIST, "exists, and is not a page: not replaced", str(path))
+    path.write_text(text, encoding="utf-8")
 
 
 def _report(source: str) -> Report:

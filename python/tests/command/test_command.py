@@ -61,6 +61,12 @@ def test_a_page_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "<svg" in page
+    assert main([str(folder), "--html", str(folder / "page.html")]) == 0
+    kept = sorted(folder.glob("*.data"))[0]
+    before = kept.read_bytes()
+    assert main([str(folder), "--html", str(kept)]) == 3
+    assert f"{kept}" in capsys.readouterr().err
+    assert kept.read_bytes() == before
     assert main([str(folder), "--html", str(folder / "nosuch" / "page.html")]) == 3
     assert "page.html" in capsys.readouterr().err
 

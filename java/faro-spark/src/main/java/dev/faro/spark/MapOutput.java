@@ -7,7 +7,6 @@ import dev.faro.writer.Writer;
 import dev.faro.writer.WriterFigures;
 import dev.faro.writer.WriterOptions;
 import java.io.Closeable;
-import java.io.File;
 import java.io.Flushable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -20,6 +19,8 @@ import org.apache.spark.TaskContext;
 final class MapOutput implements Closeable, Flushable {
     /** More than that is given to the writer in parts, so that none is larger than a block may be. */
     private static final int MOST_AT_ONCE = 1 << 20;
+    /** An output of so many bytes stays in memory until the service's form is made of it. */
+    private static final long MOST_IN_MEMORY = 1 << 20;
 
     private final FaroBlockResolver resolver;
     private final int partitions;
@@ -47,14 +48,14 @@ final class MapOutput implements Closeable, Flushable {
             return;
         }
         this.served = service ? new ServedOutput(resolver, shuffleId, mapId) : null;
-        File data = service ? served.data() : resolver.getDataFile(shuffleId, mapId);
-        File index = service ? served.index() : resolver.indexFile(shuffleId, mapId);
         String application = SparkEnv.get().conf().getAppId();
         long producer = context.partitionId();
-        this.writer = Writer.createPair(data.toPath(), index.toPath(), options.framing(Framing.OPAQUE)
-                .producer(producer).attempt(mapId)
+        options.framing(Framing.OPAQUE).producer(producer).attempt(mapId)
                 .fileId(FileIds.output(application, String.valueOf(shuffleId), producer, mapId)).statistics(false)
-                .createdBy("faro-spark").overwrite(true));
+                .createdBy("faro-spark");
+        this.writer = service ? Writer.createIn(served.sorted(), options.singleBelow(MOST_IN_MEMORY))
+                : Writer.createPair(resolver.getDataFile(shuffleId, mapId).toPath(),
+                        resolver.indexFile(shuffleId, mapId).toPath(), options.overwrite(true));
         Map<String, String> all = new TreeMap<>(properties);
         all.putAll(Map.of("faro.spark.application", application, "faro.spark.shuffle", String.valueOf(shuffleId),
                 "faro.spark.map", String.valueOf(producer), "faro.spark.task", String.valueOf(mapId)));

@@ -21,31 +21,25 @@ final class ServedOutput implements Closeable {
     private final FaroBlockResolver resolver;
     private final int shuffleId;
     private final long mapId;
-    private final File data;
-    private final File index;
-    private final File fragments;
+    private final UnservedFiles sorted;
+    private File fragments;
 
     ServedOutput(FaroBlockResolver resolver, int shuffleId, long mapId) {
         this.resolver = resolver;
         this.shuffleId = shuffleId;
         this.mapId = mapId;
         File named = resolver.getDataFile(shuffleId, mapId);
-        this.data = resolver.createTempFile(named);
-        this.index = resolver.createTempFile(resolver.indexFile(shuffleId, mapId));
-        this.fragments = resolver.createTempFile(named);
+        this.sorted = new UnservedFiles(named.getPath(), () -> resolver.createTempFile(named));
     }
 
     /** Where the Faro output is written first, which is removed in the end. */
-    File data() {
-        return data;
-    }
-
-    File index() {
-        return index;
+    UnservedFiles sorted() {
+        return sorted;
     }
 
     /** Writes the partitions together, and gives both files their names. {@code lengths} are those of the fragments. */
     void commit(Reader output, long[] lengths) throws IOException {
+        fragments = resolver.createTempFile(resolver.getDataFile(shuffleId, mapId));
         try (OutputStream target = new BufferedOutputStream(Files.newOutputStream(fragments.toPath()), BUFFER)) {
             for (int partition = 0; partition < lengths.length; partition++) {
                 long written = 0;
@@ -65,9 +59,10 @@ final class ServedOutput implements Closeable {
 
     @Override
     public void close() {
-        for (File file : new File[] {data, index, fragments}) {
-            // Those that were not made, or have their final name, are not there.
-            file.delete();
+        sorted.close();
+        if (fragments != null) {
+            // It is not there if it has its final name.
+            fragments.delete();
         }
     }
 }
