@@ -1,6 +1,8 @@
-"""pyarrow, or an error that says how to get it."""
+"""pyarrow, or an error that says how to get it; and what it cannot do with dictionaries of views."""
 
 from __future__ import annotations
+
+from typing import Any
 
 try:
     import pyarrow as pa
@@ -13,4 +15,21 @@ except ModuleNotFoundError as fault:
     )
     raise ModuleNotFoundError(message, name="pyarrow") from None
 
-__all__ = ["pa"]
+__all__ = ["decoded", "pa", "without_views"]
+
+
+def without_views(kind: Any) -> Any:  # noqa: ANN401 - pyarrow ships no types
+    """Return a type with the same values that all of pyarrow's functions take."""
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    return pa.large_binary() if pa.types.is_binary_view(kind) else kind
+
+
+def decoded(column: Any) -> Any:  # noqa: ANN401
+    """Return a dictionary-encoded Array or ChunkedArray as its values. Polars' categories are dictionaries of views."""
+    kind = without_views(column.type.value_type)
+    if kind == column.type.value_type:
+        return column.dictionary_decode() if isinstance(column, pa.Array) else column.cast(kind)
+    chunks = [column] if isinstance(column, pa.Array) else column.chunks
+    values = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks]
+    return values[0] if isinstance(column, pa.Array) else pa.chunked_array(values, kind)

@@ -12,7 +12,7 @@ from faro_format._bytes.header import MAX_PARTITIONS
 from faro_format._bytes.spans import Ints
 from faro_format._error import invalid
 from faro_format._pack.bounds import Key, bounds_text, checked_bounds
-from faro_format._pyarrow import pa
+from faro_format._pyarrow import decoded, pa
 from faro_format.key import partition_by_range, partition_columns
 
 PARTITIONS = 64
@@ -83,7 +83,7 @@ def _plain(column: Any) -> Any:  # noqa: ANN401
     """Return a column whose values are those of KEY-1: dates and times as integers, views as text or binary."""
     kind, types = column.type, pa.types
     if types.is_dictionary(kind):
-        return _plain(column.dictionary_decode())
+        return _plain(decoded(column))
     if types.is_temporal(kind):
         return column.view(pa.int32() if kind.bit_width == 32 else pa.int64())
     if types.is_string_view(kind):

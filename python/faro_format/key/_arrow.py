@@ -9,7 +9,7 @@ import numpy as np
 from faro_format._arguments import shown
 from faro_format._bytes.arrow_arrays import binary_buffers
 from faro_format._error import invalid
-from faro_format._pyarrow import pa
+from faro_format._pyarrow import decoded, pa
 from faro_format.key._encoding import Encoded, encode_numbers, encode_sized, encode_value, joined, with_nulls
 
 
@@ -36,7 +36,7 @@ def _encode(column: Any) -> Encoded:  # noqa: ANN401
     kind = column.type
     types = pa.types
     if types.is_dictionary(kind):
-        return encode_arrow(column.dictionary_decode())
+        return encode_arrow(decoded(column))
     if types.is_null(kind):
         return joined([b"\0"] * len(column))
     if types.is_decimal(kind):

@@ -221,6 +221,19 @@ def test_whatever_exports_arrow_data_is_written(tmp_path: Path, kind: str) -> No
         assert reader.to_arrow().sort_by("row")["text"].to_pylist() == TABLE["text"].to_pylist()
 
 
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["a", "b", "c"])])
+def test_categories_of_polars_are_written_as_their_text(tmp_path: Path, kind: Any) -> None:
+    texts = [None if row % 7 == 0 else "abc"[row % 3] for row in range(300)]
+    plain = pa.table({"row": range(300), "kind": pa.array(texts, pa.string())})
+    frame = pl.DataFrame(plain).with_columns(pl.col("kind").cast(kind))
+    for by, bounds in ("kind", None), ("row", None), ("kind", ["b", "c"]):
+        faro.write(frame, tmp_path / "out", by=by, bounds=bounds, overwrite=True)
+        faro.write(plain, tmp_path / "expected", by=by, bounds=bounds, overwrite=True)
+        assert partitions_of(tmp_path / "out") == partitions_of(tmp_path / "expected")
+        with faro.open(tmp_path / "out") as reader:
+            assert reader.to_arrow().sort_by("row")["kind"].to_pylist() == texts
+
+
 def test_an_output_is_written_by_another_key(tmp_path: Path) -> None:
     faro.write(TABLE, tmp_path / "first", by="int", partitions=5)
     with faro.open(tmp_path / "first") as reader:
