@@ -15,10 +15,10 @@ except ModuleNotFoundError as fault:
     )
     raise ModuleNotFoundError(message, name="pyarrow") from None
 
-__all__ = ["decoded", "pa", "without_views"]
+__all__ = ["decoded", "pa"]
 
 
-def without_views(kind: Any) -> Any:  # noqa: ANN401 - pyarrow ships no types
+def _without_views(kind: Any) -> Any:  # noqa: ANN401 - pyarrow ships no types
     """Return a type with the same values that all of pyarrow's functions take."""
     if pa.types.is_string_view(kind):
         return pa.large_string()
@@ -27,7 +27,7 @@ def without_views(kind: Any) -> Any:  # noqa: ANN401 - pyarrow ships no types
 
 def decoded(column: Any) -> Any:  # noqa: ANN401
     """Return a dictionary-encoded Array or ChunkedArray as its values. Polars' categories are dictionaries of views."""
-    kind = without_views(column.type.value_type)
+    kind = _without_views(column.type.value_type)
     if kind == column.type.value_type:
         return column.dictionary_decode() if isinstance(column, pa.Array) else column.cast(kind)
     chunks = [column] if isinstance(column, pa.Array) else column.chunks

@@ -1,10 +1,10 @@
 //! The data blocks of partitions, of one output or of all in a folder.
 
-use std::collections::{BTreeMap, btree_map};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use faro::shuffle::{Shuffle, ShuffleSums, SummedOutput};
-use faro::{Block, Files, Reader, ReaderOptions};
+use faro::shuffle::{Shuffle, ShuffleSums, SummedOutput, in_order};
+use faro::{Block, FileHeader, Files, Reader, ReaderOptions};
 
 use crate::failure::{Failure, Outcome};
 use crate::folder;
@@ -62,6 +62,9 @@ impl Source {
     /// Passes the data blocks of partitions to `take`, until that breaks: of the selected ones in their order, else of all.
     /// Returns the number of events, which are only counted.
     pub(crate) fn each(&self, selections: &[Selection], take: &mut Take<'_>) -> Outcome<u64> {
+        if self.is_folder {
+            self.check_together()?;
+        }
         if !selections.is_empty() {
             // Which partitions the outputs of a folder have is known when all were opened.
             let known = if self.is_folder {
@@ -90,9 +93,30 @@ impl Source {
         Ok(events)
     }
 
+    /// Refuses copies of an output, whose rows would count twice, and tells of outputs that are of another shuffle. A fault
+    /// of an output is left to those that read it.
+    fn check_together(&self) -> Outcome {
+        let outputs = self.shuffle.outputs();
+        let progress = crate::progress::outputs(outputs.len(), "opening");
+        let open = |files: &Files| Ok(Reader::open(files, ReaderOptions::default())?.header().clone());
+        let mut seen = Seen::default();
+        let mut checked = Ok(());
+        in_order(outputs, open, |output, header: faro::Result<FileHeader>| {
+            progress.inc(1);
+            if let Ok(header) = header {
+                checked = progress.suspend(|| seen.check(output, &header, outputs));
+            }
+            match checked {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
+        });
+        progress.finish_and_clear();
+        checked
+    }
+
     fn partitions(&self, partitions: impl Iterator<Item = u32>, take: &mut Take<'_>) -> Outcome<u64> {
         let mut events = 0;
-        let mut seen = Seen::default();
         for partition in partitions {
             for found in self.shuffle.partition(partition) {
                 let found = found.map_err(|error| explain(error, partition))?;
@@ -100,7 +124,6 @@ impl Source {
                     continue;
                 }
                 let (output, reader, block) = (found.output, &found.reader, &found.block);
-                seen.check(output, reader, self.shuffle.outputs())?;
                 if take(&Found { output, reader, block })?.is_break() {
                     return Ok(events);
                 }
@@ -110,11 +133,9 @@ impl Source {
     }
 }
 
-/// The outputs that rows were taken from. Rows of two copies of an output would count twice.
+/// Outputs that are to be read together.
 #[derive(Default)]
 struct Seen {
-    /// The output that was taken last: nearly always the one that is checked next.
-    last: Option<usize>,
     /// By `file_id` and first partition. Files of a merge have one `file_id`, and partitions of their own.
     outputs: BTreeMap<([u8; 16], u32), usize>,
     /// The number of partitions of the first output that is not merged, and that output.
@@ -123,36 +144,28 @@ struct Seen {
 }
 
 impl Seen {
-    /// Refuses rows of an output of which another copy was seen.
-    fn check(&mut self, output: usize, reader: &Reader, outputs: &[Files]) -> Outcome {
-        if self.last.replace(output) == Some(output) {
-            return Ok(());
-        }
-        let header = reader.header();
-        if !header.is_merged() && !self.has_warned {
-            let (count, first) = *self.partitions.get_or_insert((header.partition_count, output));
-            if count != header.partition_count {
-                self.has_warned = true;
-                eprintln!(
-                    "faro: {} has {}, but {} has {count}: are they of one shuffle?",
-                    folder::shown(&outputs[output]),
-                    plural(header.partition_count.into(), "partition"),
-                    folder::shown(&outputs[first]),
-                );
-            }
-        }
-        match self.outputs.entry((header.file_id, header.first_partition)) {
-            btree_map::Entry::Vacant(place) => {
-                place.insert(output);
-                Ok(())
-            }
-            btree_map::Entry::Occupied(first) if *first.get() == output => Ok(()),
-            btree_map::Entry::Occupied(first) => Err(Failure::usage(format!(
+    fn check(&mut self, output: usize, header: &FileHeader, outputs: &[Files]) -> Outcome {
+        if let Some(first) = self.outputs.insert((header.file_id, header.first_partition), output) {
+            return Err(Failure::usage(format!(
                 "{} is a copy of {}: rows would count twice, so move one of them out of the folder",
                 folder::shown(&outputs[output]),
-                folder::shown(&outputs[*first.get()])
-            ))),
+                folder::shown(&outputs[first])
+            )));
         }
+        if header.is_merged() || self.has_warned {
+            return Ok(());
+        }
+        let (count, first) = *self.partitions.get_or_insert((header.partition_count, output));
+        if count != header.partition_count {
+            self.has_warned = true;
+            eprintln!(
+                "faro: {} has {}, but {} has {count}: are they of one shuffle?",
+                folder::shown(&outputs[output]),
+                plural(header.partition_count.into(), "partition"),
+                folder::shown(&outputs[first]),
+            );
+        }
+        Ok(())
     }
 }
 

@@ -14,7 +14,7 @@ use crate::folder;
 use crate::picture::{self, Grid, RegionShare, Room, RowNames, SharedShare};
 use crate::replace::replace;
 use crate::term::Out;
-use crate::units::{plural, size};
+use crate::units::{count, plural, size};
 
 /// An output for programs.
 #[derive(Serialize)]
@@ -87,6 +87,11 @@ pub(super) fn totals(target: &Path, out: &mut Out) -> Outcome {
         ControlFlow::Continue(())
     });
     progress.finish_and_clear();
+    let read = match faults.len() {
+        0 => String::new(),
+        faults => format!("{} of ", count((outputs.len() - faults) as u64)),
+    };
+    out.line(&format!("{read}{}\n", plural(outputs.len() as u64, "output")))?;
     all.print(out)?;
     out.finish()?;
     report(faults.iter())

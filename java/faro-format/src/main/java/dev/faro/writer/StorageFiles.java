@@ -16,8 +16,6 @@ import java.util.List;
 
 /** The files of an output in a {@link Destination} (PUB-10). */
 final class StorageFiles extends OutputFiles {
-    /** The roles of both layouts. */
-
     private final Destination destination;
     private final boolean overwrite;
     /** The roles of the other layout, whose names must be free as well if the layout was decided late (WRT-13). */

@@ -14,12 +14,13 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
+import org.apache.spark.util.TaskCompletionListener;
 
 /** The Faro output of a map task, under the names that Spark knows, or in the form that Spark's service can serve. */
 final class MapOutput implements Closeable, Flushable {
     /** More than that is given to the writer in parts, so that none is larger than a block may be. */
     private static final int MOST_AT_ONCE = 1 << 20;
-    /** An output of so many bytes stays in memory until the service's form is made of it. */
+    /** An output of up to this many bytes of records stays in memory until the service's form is made of it. */
     private static final long MOST_IN_MEMORY = 1 << 20;
 
     private final FaroBlockResolver resolver;
@@ -47,6 +48,8 @@ final class MapOutput implements Closeable, Flushable {
             this.writer = null;
             return;
         }
+        // Spark does not end its writer if the task fails with an Error, such as its own for memory that is not there.
+        context.addTaskCompletionListener((TaskCompletionListener) ended -> close());
         this.served = service ? new ServedOutput(resolver, shuffleId, mapId) : null;
         String application = SparkEnv.get().conf().getAppId();
         long producer = context.partitionId();
@@ -93,11 +96,13 @@ final class MapOutput implements Closeable, Flushable {
             for (int partition = 0; partition < partitions; partition++) {
                 sizes[partition] = FragmentBuffer.size(reader, partition, partition + 1);
             }
+            writeNanos = figures.writeNanos();
             if (served != null) {
+                long begin = System.nanoTime();
                 served.commit(reader, sizes);
+                writeNanos += System.nanoTime() - begin;
             }
         }
-        writeNanos = figures.writeNanos();
         return sizes;
     }
 

@@ -29,7 +29,7 @@ final class ServedOutput implements Closeable {
         this.shuffleId = shuffleId;
         this.mapId = mapId;
         File named = resolver.getDataFile(shuffleId, mapId);
-        this.sorted = new UnservedFiles(named.getPath(), () -> resolver.createTempFile(named));
+        this.sorted = new UnservedFiles("map task " + mapId + " of shuffle " + shuffleId, () -> resolver.createTempFile(named));
     }
 
     /** Where the Faro output is written first, which is removed in the end. */

@@ -14,8 +14,8 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
 /**
@@ -27,9 +27,9 @@ import java.util.function.Supplier;
  */
 final class UnservedFiles implements Destination, Closeable {
     private final Supplier<File> temporary;
-    private final MemoryDestination memory;
-    /** Those on disk. Spills may come from another thread of the task. */
-    private final List<File> made = new CopyOnWriteArrayList<>();
+    private final String name;
+    /** Those on disk. */
+    private final List<File> made = new ArrayList<>();
 
     /**
      * Makes no file yet.
@@ -39,13 +39,14 @@ final class UnservedFiles implements Destination, Closeable {
      */
     UnservedFiles(String name, Supplier<File> temporary) {
         this.temporary = temporary;
-        this.memory = new MemoryDestination(name);
+        this.name = name;
     }
 
     @Override
     public NewFile create(FileRole role) throws IOException {
         if (role == FileRole.SINGLE) {
-            return memory.create(role);
+            // What was published is kept by its readers, and by nothing else.
+            return new MemoryDestination(name).create(role);
         }
         File file = temporary.get();
         made.add(file);
