@@ -21,6 +21,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkException;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.Row;
@@ -224,6 +225,34 @@ class JobsTest {
             session.rdds().sc().env().shuffleManager().unregisterShuffle(0);
             assertEquals(List.of(), session.outputs());
         }
+    }
+
+    /** Spark does not end its writer after an Error, but the task ends. */
+    @Test
+    void aTaskThatFailsWithAnErrorLeavesNoFiles() {
+        Map<String, String> settings = new TreeMap<>(KRYO);
+        settings.put(Settings.BUFFER_SIZE, "16k");
+        try (TestSession session = TestSession.faro(folder, settings)) {
+            Set<Path> before = shuffleFiles();
+            JavaPairRDD<Integer, String> failing = session.rdds()
+                    .parallelize(IntStream.range(0, 20_000).boxed().collect(Collectors.toList()), 1).mapToPair(number -> {
+                        if (number == 19_999) {
+                            // The first regions are on the disk.
+                            assertTrue(shuffleFiles().size() > before.size());
+                            throw new NoClassDefFoundError("on purpose");
+                        }
+                        return new Tuple2<>(number, "number " + number);
+                    });
+            String said = assertThrows(SparkException.class, () -> failing.partitionBy(new HashPartitioner(3)).count())
+                    .getMessage();
+            assertTrue(said.contains("on purpose"), said);
+            assertEquals(before, shuffleFiles());
+        }
+    }
+
+    private static Set<Path> shuffleFiles() {
+        return TestSession.files(TestSession.LOCAL).stream()
+                .filter(file -> file.getFileName().toString().contains("shuffle_")).collect(Collectors.toSet());
     }
 
     @ParameterizedTest
