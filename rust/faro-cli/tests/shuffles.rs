@@ -437,7 +437,7 @@ fn outputs_with_other_partitions_are_said() {
 fn totals(folder: &Folder, name: &str) -> BTreeMap<String, (u64, u64)> {
     let number = |text: &str| text.replace(',', "").parse::<u64>().unwrap();
     let text = folder.text(&["layout", name, "--totals"]);
-    // Of a folder the number of outputs comes first.
+    // A folder has the number of its outputs first.
     let lines = text.lines().skip_while(|line| !line.starts_with("what"));
     let line = |line: &str| {
         let parts: Vec<&str> = line
