@@ -404,7 +404,9 @@ fn copies_of_an_output_are_said() {
         &["cat", "maps", "-p", "1"][..],
         &["top", "maps"],
         &["cat", "maps", "--all"],
+        &["head", "maps", "-n", "1"],
     ] {
+        assert!(folder.run(args).stdout.is_empty());
         let said = folder.fails(2, args);
         assert!(said.contains("maps/part-0 is a copy of maps/copy-of-part-0"), "{said}");
     }

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &CatArgs, out: &mut Out) -> Outcome {
         let events = fragments::cat(&args.target.name, &args.partitions, args.raw, out)?;
         return report_events(events);
     }
-    let source = Source::open(&args.target)?;
+    let source = Source::of_rows(&args.target)?;
     let first = source.first()?;
     let printing = Printing {
         format: args.format,

@@ -32,8 +32,8 @@ pub(crate) use whole::grid_of_all;
 The picture has a row for each region and a column for each partition (several share one when there are many), \
 coloured by stored bytes; bars show the totals of partitions and regions, so that skew is visible at a glance.
 
-Of a folder there is a picture only, as text or with --svg: a row for each output and a column for each partition; and \
---totals adds up all outputs.
+Of a folder there is a picture, as text or with --svg: a row for each output and a column for each partition. --totals \
+adds up all outputs.
 
 Examples:
   faro layout shuffle

@@ -35,6 +35,15 @@ impl Source {
         })
     }
 
+    /// Opens what rows are taken from. Copies of an output are refused before a row is printed.
+    pub(crate) fn of_rows(target: &AnyTarget) -> Outcome<Source> {
+        let source = Source::open(target)?;
+        if source.is_folder {
+            source.check_together()?;
+        }
+        Ok(source)
+    }
+
     pub(crate) fn shuffle(&self) -> &Shuffle {
         &self.shuffle
     }
@@ -62,9 +71,6 @@ impl Source {
     /// Passes the data blocks of partitions to `take`, until that breaks: of the selected ones in their order, else of all.
     /// Returns the number of events, which are only counted.
     pub(crate) fn each(&self, selections: &[Selection], take: &mut Take<'_>) -> Outcome<u64> {
-        if self.is_folder {
-            self.check_together()?;
-        }
         if !selections.is_empty() {
             // Which partitions the outputs of a folder have is known when all were opened.
             let known = if self.is_folder {
