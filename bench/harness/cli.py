@@ -19,7 +19,7 @@ from harness.lines import Line, join, parse, validator
 from harness.page import page
 from harness.plan import FULL, PARTS, QUICK, SHORT, plan
 from harness.plots import draw
-from harness.programs import SMALL
+from harness.programs import SMALL, Call
 from harness.tables import tables
 from harness.targets import targets
 
@@ -150,8 +150,8 @@ def _measure(options: argparse.Namespace, command: list[str]) -> tuple[work.Meas
     if not steps:
         wanted = [*options.case, *(["a place in a short run"] if options.short else [])]
         raise ValueError(f"no cell of these parts has {' and '.join(wanted)}")
+    calls = [call for step in steps for call in step.calls]
     with work.work_folder(options.dir) as folder:
-        calls = [call for step in steps for call in step.calls]
         others = any(call.tables for call in calls)
         small = any(call.small_tables for call in calls)
         needed = others or small or any(call.lineitem for call in calls)
@@ -165,10 +165,17 @@ def _measure(options: argparse.Namespace, command: list[str]) -> tuple[work.Meas
     where = machine.machine(options.dir)
     found = [replace(line, run=f"{commit[:12]}, {date}, {where['cpu']}") for line in measured.lines]
     kept: list[Line] = []
+    failures, versions = measured.failures, machine.versions()
     target = _target(options)
     some = bool(wanted_cell) or options.short or measured.interrupted
     if (options.keep or options.short or measured.interrupted) and target.exists():
-        kept = _kept(json.loads(target.read_text()), found, by_cell=some)
+        before = json.loads(target.read_text())
+        kept = _kept(before, found, by_cell=some)
+        failures = _kept_failures(before, calls) + failures
+        # An engine that was not built for this run was built for lines that are kept.
+        versions = {
+            name: before["versions"].get(name, now) if now == "unknown" else now for name, now in versions.items()
+        }
     bench = {
         "version": 1,
         "date": date,
@@ -178,8 +185,8 @@ def _measure(options: argparse.Namespace, command: list[str]) -> tuple[work.Meas
         "quick": options.quick,
         "seconds": round(time.monotonic() - clock, 1),
         "machine": where,
-        "versions": machine.versions(),
-        "failures": measured.failures,
+        "versions": versions,
+        "failures": failures,
         "results": [line.to_json() for line in join(kept + found)],
     }
     validator("schema.json").validate(bench)
@@ -194,6 +201,12 @@ def _kept(before: dict[str, Any], found: list[Line], *, by_cell: bool) -> list[L
 
     new = {what(line) for line in found}
     return [line for line in parse(before["results"], "earlier results") if what(line) not in new]
+
+
+def _kept_failures(before: dict[str, Any], calls: list[Call]) -> list[str]:
+    """The failures of an earlier run in calls that this run did not make."""
+    again = tuple(f"{call}: " for call in calls)
+    return [failure for failure in before["failures"] if not failure.startswith(again)]
 
 
 def publish(root: Path) -> None:

@@ -13,6 +13,7 @@ from harness.figures import Results
 from harness.machine import REPOSITORY
 from harness.page import explanations, page
 from harness.plots import draw
+from harness.programs import Call
 from harness.tables import table, tables
 from harness.targets import targets
 
@@ -105,3 +106,10 @@ def test_each_explanation_is_of_a_target_and_begins_with_one_line() -> None:
     for name, text in explanations((REPOSITORY / store.RESULTS / "diary.md").read_text()).items():
         assert name in known
         assert len(text.split("\n")[0]) <= 320
+
+
+def test_failures_are_kept_until_their_call_is_made_again() -> None:
+    calls = [Call("java", "flink-queries", (("job", "sums"), ("clients", clients)), 1, None) for clients in (1, 32)]
+    before = {"failures": [f"{call}: more than 900 s" for call in calls]}
+    assert cli._kept_failures(before, calls[:1]) == [f"{calls[1]}: more than 900 s"]
+    assert cli._kept_failures(before, []) == before["failures"]
