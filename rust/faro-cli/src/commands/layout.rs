@@ -1,6 +1,7 @@
 //! `faro layout`: shows what every byte of an output is, as a table or a picture.
 
 mod figures;
+mod rows;
 mod totals;
 mod whole;
 
@@ -9,8 +10,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
 use clap::Args;
-use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, Table};
 use faro::message::Run;
 use faro::{ByteRange, ByteRangeKind};
 use serde::Serialize;
@@ -22,6 +21,7 @@ use crate::term::Out;
 use crate::units;
 use crate::view::View;
 pub(crate) use figures::{grid, parts};
+use rows::{print_rows, titled};
 use totals::Totals;
 use whole::Form;
 pub(crate) use whole::grid_of_all;
@@ -229,26 +229,4 @@ fn table(ranges: &[ByteRange], runs: &[Vec<Run>], out: &mut Out) -> Outcome {
         ]);
     }
     print_rows(&rows, out)
-}
-
-/// A table without borders. Texts are aligned left, numbers right.
-fn titled(titles: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(NOTHING).set_header(titles);
-    for (column, title) in table.column_iter_mut().zip(titles) {
-        column.set_padding((0, 2));
-        if !matches!(*title, "file" | "what" | "for") {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
-}
-
-/// Prints rows of safe text, with the titles in bold.
-fn print_rows(rows: &Table, out: &mut Out) -> Outcome {
-    for (i, line) in rows.lines().enumerate() {
-        let (style, line) = (out.style(), line.trim_end());
-        out.line(&if i == 0 { style.bold(line) } else { line.to_owned() })?;
-    }
-    Ok(())
 }

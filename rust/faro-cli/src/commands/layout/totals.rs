@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use faro::{ByteRange, ByteRangeKind};
 
-use super::{print_rows, titled};
+use super::rows::{print_rows, titled};
 use crate::failure::Outcome;
 use crate::term::Out;
 use crate::units::{count, plural, size};
