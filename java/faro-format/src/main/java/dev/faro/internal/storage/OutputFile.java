@@ -24,7 +24,7 @@ public abstract class OutputFile implements Closeable {
     private static final int BLOCK = 68 << 10;
     /** The size of the buffer in bytes: a piece, and the block that exceeds it. */
     private static final int BUFFER = PIECE + BLOCK;
-    /** The next size of the buffer after the first one, in bytes: a block, and what is before it. */
+    /** The next size of the buffer after small ones, in bytes: a block, and what is before it. */
     private static final int NEXT_BUFFER = BLOCK + (12 << 10);
     /**
      * The first size of the buffer, because many outputs are tiny; and its size for an index file, where every message
@@ -114,7 +114,7 @@ public abstract class OutputFile implements Closeable {
         }
         long wanted = (long) used + size;
         if (wanted <= bufferSize) {
-            grow(wanted <= NEXT_BUFFER ? NEXT_BUFFER : bufferSize);
+            grow(wanted <= NEXT_BUFFER ? Math.min(NEXT_BUFFER, doubled((int) wanted)) : bufferSize);
             return used;
         }
         if (held && wanted > MAX_HELD && !canCut()) {
@@ -145,6 +145,11 @@ public abstract class OutputFile implements Closeable {
             buffer.put(0, buffer, whole, rest);
             used = rest;
         }
+    }
+
+    /** The next power of two: thousands of files that are open at once take no more than twice what waits in them. */
+    private static int doubled(int size) {
+        return Integer.highestOneBit(Math.max(1, size - 1)) << 1;
     }
 
     private void grow(int capacity) {

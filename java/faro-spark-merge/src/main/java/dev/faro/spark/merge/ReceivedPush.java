@@ -24,6 +24,8 @@ final class ReceivedPush implements StreamCallbackWithID {
     /** Null if the push is over. */
     private Push push;
     private Runnable whenOver = () -> {};
+    /** The bytes that have arrived. */
+    private long bytes;
     private ReturnCode refused;
     private Exception failure;
 
@@ -48,7 +50,7 @@ final class ReceivedPush implements StreamCallbackWithID {
 
     static ReceivedPush into(Merge merge, PushBlockStream block, RecentMerges recent) throws FaroException {
         ReceivedPush received = new ReceivedPush(block);
-        received.whenOver = () -> recent.used(merge);
+        received.whenOver = () -> recent.used(merge, received.bytes);
         Merge.Begun begun = merge.begin(block.mapIndex, block.shuffleMergeId);
         received.push = begun.push();
         received.ends(begun.refused());
@@ -61,15 +63,16 @@ final class ReceivedPush implements StreamCallbackWithID {
     }
 
     @Override
-    public void onData(String stream, ByteBuffer bytes) {
+    public void onData(String stream, ByteBuffer arrived) {
+        bytes += arrived.remaining();
         if (push != null) {
             try {
-                ends(push.write(bytes));
+                ends(push.write(arrived));
             } catch (FaroException | RuntimeException e) {
                 fails(e);
             }
         }
-        bytes.position(bytes.limit());
+        arrived.position(arrived.limit());
     }
 
     @Override

@@ -2,41 +2,63 @@ package dev.faro.spark.merge;
 
 import dev.faro.FaroException;
 import dev.faro.merge.Merge;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
- * The merges that were used last. They keep their buffers, of up to 256 KiB each; others give theirs back, so that
- * thousands of partitions do not take much memory.
+ * What merges keep in memory of the last pushes, so that small pushes to thousands of partitions become few writes, and
+ * do not take much memory. A merge that is given back writes what it has appended.
  */
 final class RecentMerges {
-    private static final int MOST = 256;
+    /** Pushed bytes that may be in memory. Buffers double, so they take at most twice that, and 4 KiB for each merge. */
+    private static final long MOST_BYTES = 32 << 20;
 
-    private final Map<Merge, Boolean> recent = new LinkedHashMap<>(16, 0.75f, true);
+    /** The bytes that were pushed to each merge since it gave its memory back; the one that was used last is the last. */
+    private final Map<Merge, Long> recent = new LinkedHashMap<>(16, 0.75f, true);
+    private final long mostBytes;
+    private long bytes;
 
-    /** A push to a merge has ended. */
-    void used(Merge merge) {
-        Merge oldest = null;
-        synchronized (this) {
-            recent.put(merge, true);
-            if (recent.size() > MOST) {
-                Iterator<Merge> all = recent.keySet().iterator();
-                oldest = all.next();
-                all.remove();
-            }
-        }
-        if (oldest != null) {
+    RecentMerges() {
+        this(MOST_BYTES);
+    }
+
+    /** Keeps this many bytes. */
+    RecentMerges(long mostBytes) {
+        this.mostBytes = mostBytes;
+    }
+
+    /** A push of this many bytes to a merge has ended. */
+    void used(Merge merge, long pushed) {
+        for (Merge each : exceeding(merge, pushed)) {
             try {
-                oldest.release();
+                each.release();
             } catch (FaroException e) {
                 // It was finished meanwhile, or the disk is full: the next push to it reports that.
             }
         }
     }
 
+    /** The merges that are to give their memory back: those that have waited longest for a push. */
+    private synchronized List<Merge> exceeding(Merge used, long pushed) {
+        bytes += pushed;
+        recent.merge(used, pushed, Long::sum);
+        List<Merge> exceeding = new ArrayList<>();
+        Iterator<Map.Entry<Merge, Long>> oldest = recent.entrySet().iterator();
+        while (bytes > mostBytes && oldest.hasNext()) {
+            Map.Entry<Merge, Long> each = oldest.next();
+            bytes -= each.getValue();
+            oldest.remove();
+            exceeding.add(each.getKey());
+        }
+        return exceeding;
+    }
+
     /** A merge that is over. */
     synchronized void forget(Merge merge) {
-        recent.remove(merge);
+        Long own = recent.remove(merge);
+        bytes -= own == null ? 0 : own;
     }
 }
