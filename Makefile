@@ -195,7 +195,7 @@ out/tpch-0.1/stamp: .venv/demo-stamp
 	touch $@
 
 .PHONY: test-flink
-test-flink: out/tpch-0.1/stamp ## Test the adapter for Flink, with FLINK=1.20.5 or 2.3.0; CI runs it with both, `make test` does not
+test-flink: out/tpch-0.1/stamp out/faults/shim.so ## Test the adapter for Flink, with FLINK=1.20.5 or 2.3.0; CI runs it with both, `make test` does not
 	@# Classes that were compiled against another Flink may not run.
 	rm -rf java/faro-flink/target
 	@$(STEP) "Flink $(or $(FLINK),2.3.0): tests" \

@@ -16,6 +16,7 @@ from faro_format._bytes.header import Framing
 from faro_format._bytes.spans import copy_spans
 from faro_format._error import Place, invalid
 from faro_format._pyarrow import pa
+from faro_format._tables.json_lines import json_table
 
 _DELIMITERS = {"csv": ",", "tsv": "\t", "jsonl": ""}
 """The formats, as the property ``faro.pack.format`` names them, with what separates fields unless a property says."""
@@ -118,15 +119,21 @@ def parse(
     """
     wanted = columns if schema is None else schema.names
     try:
-        read = _json if form.format == "jsonl" else _delimited
         known = types if schema is None else dict(zip(schema.names, schema.types, strict=True))
-        table = read(form, lines, wanted, known)
+        if form.format == "jsonl":
+            table = json_table(lines.text, known, found=set(known) - set(types))
+            table = table if wanted is None else table.select(wanted)
+        else:
+            table = _delimited(form, lines, wanted, known)
         if schema is not None:
             table = table.select(schema.names).cast(schema)
     except KeyError as fault:
         raise invalid(f"columns: names of columns, as in columns={list(wanted or ())!r}", fault.args[0]) from fault
     except (pa.ArrowException, ValueError) as fault:
-        wanted_types = 'rows that have the types of their columns; types={"amount": pyarrow.float64()} names others'
+        wanted_types = (
+            'rows that have the types of their columns; types={"amount": pyarrow.float64()} names others, and '
+            "pyarrow.string() takes JSON values of any type as their text"
+        )
         raise invalid(wanted_types, fault) from fault
     if table.num_rows != lines.count:
         raise invalid(f"{lines.count} records that are each a row of {form.format}", f"{table.num_rows} rows")
@@ -156,21 +163,6 @@ def _delimited(form: TextForm, lines: Lines, columns: Sequence[str] | None, type
     # No value is there yet that says what type it has.
     plain = [field.with_type(pa.string()) if pa.types.is_null(field.type) else field for field in table.schema]
     return table if plain == list(table.schema) else table.cast(pa.schema(plain))
-
-
-def _json(form: TextForm, lines: Lines, columns: Sequence[str] | None, types: Mapping[str, Any]) -> Any:  # noqa: ANN401
-    from pyarrow import json
-
-    explicit = pa.schema(list(types.items()))
-    if not lines.count:
-        table = explicit.empty_table()
-    else:
-        table = json.read_json(
-            pa.BufferReader(lines.text),
-            json.ReadOptions(block_size=max(_BLOCK, 2 * lines.longest + 2)),
-            json.ParseOptions(explicit_schema=explicit if types else None),
-        )
-    return table if columns is None else table.select(columns)
 
 
 def _check_known(types: Mapping[str, Any], schema: Any, columns: Sequence[str] | None) -> None:  # noqa: ANN401

@@ -6,7 +6,8 @@ from typing import Any
 
 from faro_format._arguments import shown
 from faro_format._error import invalid, shortened
-from faro_format._pyarrow import decoded, pa
+from faro_format._pyarrow import pa
+from faro_format.arrow._dictionaries import without_dictionaries
 
 _TAKEN = "a pyarrow Table, a DataFrame of pandas or Polars, or another object with __arrow_c_stream__"
 _NAMES = 72
@@ -47,7 +48,9 @@ def as_table(value: Any, schema: Any) -> Any:  # noqa: ANN401
             return rows
         if rows.schema.names != schema.names:
             raise invalid(f"table: the writer's columns, {_listed(schema)}, in this order", _listed(rows.schema))
-        return pa.Table.from_arrays([_values(column) for column in rows.columns], rows.schema.names).cast(schema)
+        return pa.Table.from_arrays([without_dictionaries(column) for column in rows.columns], rows.schema.names).cast(
+            schema
+        )
     except MemoryError:
         raise
     except (pa.ArrowException, AttributeError, LookupError, OSError, TypeError, ValueError) as fault:
@@ -96,10 +99,6 @@ def _imported(value: Any) -> Any:  # noqa: ANN401
     from pyarrow import interchange
 
     return interchange.from_dataframe(value)
-
-
-def _values(column: Any) -> Any:  # noqa: ANN401
-    return decoded(column) if pa.types.is_dictionary(column.type) else column
 
 
 def _without_index(rows: Any, schema: Any) -> Any:  # noqa: ANN401

@@ -234,6 +234,39 @@ def test_categories_of_polars_are_written_as_their_text(tmp_path: Path, kind: An
             assert reader.to_arrow().sort_by("row")["kind"].to_pylist() == texts
 
 
+@pytest.mark.parametrize("inner", [pl.Categorical, pl.Enum(["a", "b", "c"])])
+def test_categories_inside_other_types_are_written_as_their_text(tmp_path: Path, inner: Any) -> None:
+    rows = [None if row % 7 == 0 else [None, "abc"[row % 3]][: row % 3] for row in range(300)]
+    pairs = [None if row % 5 == 0 else ["abc"[row % 3], None] for row in range(300)]
+    deep = [None if row % 4 == 0 else [{"kind": "abc"[row % 3], "row": row}, None] for row in range(300)]
+    frame = pl.DataFrame(
+        {"row": range(300), "lists": rows, "pairs": pairs, "deep": deep},
+        schema={
+            "row": pl.Int64,
+            "lists": pl.List(inner),
+            "pairs": pl.Array(inner, 2),
+            "deep": pl.List(pl.Struct({"kind": inner, "row": pl.Int64})),
+        },
+    )
+    # Parts of a frame have offsets.
+    for part in frame, frame[3:290], frame[:0]:
+        faro.write(part, tmp_path / "out", by="row", partitions=4, overwrite=True)
+        with faro.open(tmp_path / "out") as reader:
+            assert reader.to_arrow().sort_by("row").to_pylist() == part.to_dicts()
+
+
+def test_dictionaries_of_pyarrow_inside_other_types_are_written_as_their_values(tmp_path: Path) -> None:
+    codes = pa.array([None if row % 3 == 0 else row % 5 for row in range(60)], pa.int64()).dictionary_encode()
+    offsets = pa.array([None if row % 4 == 0 else 2 * row for row in range(30)] + [60], pa.int32())
+    lists = pa.ListArray.from_arrays(offsets, codes)
+    structs = pa.StructArray.from_arrays([codes[10:40]], ["code"], mask=pa.array([row % 2 == 0 for row in range(30)]))
+    table = pa.table({"row": range(30), "lists": lists, "structs": structs})
+    for part in table, table.slice(5, 20), pa.concat_tables([table.slice(20), table.slice(0, 7)]):
+        faro.write(part, tmp_path / "out", by="row", partitions=3, overwrite=True)
+        with faro.open(tmp_path / "out") as reader:
+            assert reader.to_arrow().sort_by("row").to_pylist() == part.sort_by("row").to_pylist()
+
+
 def test_an_output_is_written_by_another_key(tmp_path: Path) -> None:
     faro.write(TABLE, tmp_path / "first", by="int", partitions=5)
     with faro.open(tmp_path / "first") as reader:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,67 @@ def test_json_lines_become_a_table(tmp_path: Path) -> None:
         fault = fault_of(reader.to_arrow, columns=["idd"])
         assert fault is not None
         assert fault.expected.startswith("columns: ")
+
+
+MIXED = [
+    '{"a": 1, "n": 1}',
+    '{"a": "x", "n": 2}',
+    '{"n": 3.50, "a" : 1.50}',
+    '{"n": 4, "a": {"b": [1, "}"]}}',
+    '{"n": 5, "a":true, "é": "ü"}',
+    '{"n": 6, "a": null}',
+    '{"n": 7}',
+    '{"a": "\\"1\\"", "n": 8}',
+]
+
+
+def test_json_values_of_several_types_are_text_if_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = ["1", "x", "1.50", '{"b": [1, "}"]}', "true", None, None, '"1"']
+    with packed(tmp_path, [*MIXED, "{}"], format="jsonl") as reader:
+        fault = fault_of(reader.to_arrow)
+        assert fault is not None
+        assert "pyarrow.string()" in fault.expected
+        table = reader.to_arrow(types={"a": pa.string()})
+        assert table["a"].to_pylist() == [*expected[0::2], None, *expected[1::2]]
+        assert table["n"].to_pylist() == [1, 3.5, 5, 7, None, 2, 4, 6, 8]
+        assert reader.to_arrow(columns=["a"], types={"a": pa.large_string()})["a"].to_pylist() == table["a"].to_pylist()
+        monkeypatch.setattr(selection, "_CHUNK", 20)
+        assert reader.to_batches(types={"a": pa.string(), "n": pa.float64()}, columns=["n", "a"]).read_all()[
+            "a"
+        ].to_pylist() == (table["a"].to_pylist())
+    for broken in ('{"a": 1', '{"a" 1}', '{"a": 1}}', '{"a"', "{", '{"a": 1 "n": 2}'):
+        with packed(tmp_path, [*MIXED, "{}", broken], format="jsonl") as reader:
+            assert fault_of(reader.to_arrow, types={"a": pa.string()}) is not None
+
+
+def test_json_times_with_offsets_are_in_utc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, offset = "2024-01-01T00:30:00", "2024-01-01T02:30:00+02:00"
+    utc = datetime(2024, 1, 1, 0, 30, tzinfo=timezone.utc)
+
+    def lines(*times: str | None) -> list[str]:
+        return [json.dumps({"t": time, "day": "2024-01-01"}) for time in times]
+
+    for times, expected in [
+        ((plain, plain), [utc.replace(tzinfo=None)] * 2),
+        ((offset, "2024-01-01T00:30:00Z"), [utc] * 2),
+        ((offset, None), [utc, None]),
+        (("2024-01-01 00:30Z", None), [utc, None]),
+    ]:
+        with packed(tmp_path, lines(*times), format="jsonl") as reader:
+            table = reader.to_arrow()
+            assert table["t"].to_pylist() == expected
+            assert table["day"].to_pylist() == [datetime(2024, 1, 1)] * 2
+    for both in ([plain] * 50 + [offset] * 50, [offset] * 50 + [plain] * 50):
+        with packed(tmp_path, lines(*both), format="jsonl") as reader:
+            fault = fault_of(reader.to_arrow)
+            assert fault is not None
+            assert "times in the column t" in fault.expected
+            assert reader.to_arrow(types={"t": pa.string()}).num_rows == 100
+            monkeypatch.setattr(selection, "_CHUNK", 200)
+            assert fault_of(lambda: reader.to_batches().read_all()) is not None
+            # A type that the caller names says what is wanted.
+            named = reader.to_batches(types={"t": pa.timestamp("s", "UTC")}).read_all()
+            assert named["t"].to_pylist() == [utc] * 100
 
 
 def test_streams_have_one_type_for_each_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ use faro::Files;
 use faro::shuffle::{self, Found};
 
 use crate::escape::escape;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, code_of, describe};
 
 /// Whether any of the names is a folder of outputs.
 pub(crate) fn any(names: &[PathBuf]) -> bool {
@@ -45,4 +45,18 @@ pub(crate) fn check_any<P: AsRef<Path>>(names: &[P], found: &Found) -> Outcome {
 /// The name of an output for people.
 pub(crate) fn shown(files: &Files) -> String {
     escape(&shuffle::name(files).display().to_string())
+}
+
+/// Reports the errors of outputs that a command left out. The exit code is that of the worst.
+///
+/// # Errors
+///
+/// Any fault, when it was shown.
+pub(crate) fn left_out<'a>(faults: impl IntoIterator<Item = &'a faro::Error>) -> Outcome {
+    let mut worst = None;
+    for error in faults {
+        eprintln!("faro: left out: {}", escape(&describe(error)));
+        worst = worst.max(Some(code_of(error)));
+    }
+    worst.map_or(Ok(()), |code| Err(Failure::Shown(code)))
 }

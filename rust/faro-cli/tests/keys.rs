@@ -207,6 +207,10 @@ fn a_part_of_a_merged_shuffle_needs_the_count() {
             .text(&["where", "merged/m-0", "--key", "1"])
             .contains("pass --partitions")
     );
+    // Without one part the count is not known.
+    let index = folder.read("merged/m-60.index");
+    folder.write("merged/m-60.index", &index[..index.len() - 1]);
+    folder.fails(4, &["where", "merged", "--key", "1"]);
 }
 
 /// Rows in which few keys are heavy: `(key, row)`.

@@ -130,14 +130,30 @@ fn bad_outputs_do_not_stop_the_rest() {
     );
 
     // What would be incomplete is refused.
-    for args in [
-        &["cat", "maps", "-p", "1"][..],
-        &["top", "maps"],
-        &["head", "maps"],
-        &["where", "maps", "--key", "1"],
-    ] {
+    for args in [&["cat", "maps", "-p", "1"][..], &["top", "maps"], &["head", "maps"]] {
         folder.fails(4, args);
     }
+    // What is right without them is shown.
+    for (args, shown) in [
+        (&["schema", "maps"][..], "csv, in 2 outputs: 2 columns"),
+        (&["where", "maps", "--key", "1"], " in 2 outputs"),
+    ] {
+        let output = folder.run(args);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(4), "{complaint}");
+        assert!(text.contains(shown), "{text}");
+        for name in ["maps/part-1.index", "maps/part-2.index"] {
+            assert!(
+                complaint
+                    .lines()
+                    .any(|line| line.starts_with("faro: left out: ") && line.contains(name)),
+                "{complaint}"
+            );
+        }
+    }
+    // One output alone is an error, with its hint.
+    assert!(!folder.fails(4, &["schema", "maps/part-1"]).contains("left out"));
     let output = folder.run(&["layout", "maps"]);
     assert_eq!(output.status.code(), Some(4));
     assert!(
@@ -405,6 +421,7 @@ fn copies_of_an_output_are_said() {
         &["top", "maps"],
         &["cat", "maps", "--all"],
         &["head", "maps", "-n", "1"],
+        &["where", "maps", "--key", "1"],
     ] {
         assert!(folder.run(args).stdout.is_empty());
         let said = folder.fails(2, args);

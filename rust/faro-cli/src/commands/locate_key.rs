@@ -1,14 +1,16 @@
 //! `faro where`: says which partition a key is in.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use clap::Args;
-use faro::FileHeader;
-use faro::shuffle::{Amount, Shuffle, name};
+use faro::shuffle::{Amount, OutputSums, name};
+use faro::{FileHeader, Reader};
 use serde::Serialize;
 
 use crate::escape::escape;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
+use crate::folder;
 use crate::pack::{By, Place, Placed, PlacedColumn, Placing, parse_by};
 use crate::rows::Source;
 use crate::target::AnyTarget;
@@ -24,6 +26,8 @@ key's column; a value of JSON lines whose type was not named is what it looks li
 
 A key of several columns is a list with commas between, or a list in JSON, which may also have nulls and commas in its \
 texts.
+
+Outputs of a folder that are unfinished or damaged are left out and reported.
 
 Examples:
   faro where shuffle --key customer-7
@@ -65,6 +69,9 @@ struct Answer {
     /// The number of outputs with this answer, and the first of them.
     outputs: u64,
     first_output: String,
+    /// Whether merged files are among them, which may have a part of the partitions.
+    #[serde(skip)]
+    may_be_part: bool,
     /// What the partition has in these outputs; records only with statistics in all of them.
     bytes: u64,
     records: Option<u64>,
@@ -72,51 +79,64 @@ struct Answer {
 
 /// Runs the command.
 pub(crate) fn run(args: &WhereArgs, out: &mut Out) -> Outcome {
-    let source = Source::open(&args.target)?;
-    let shuffle = source.shuffle();
-    let whole = source.sums()?.partitions().end;
-    let answers = answers(args, whole, shuffle)?;
+    let source = Source::of_rows(&args.target)?;
+    let mut faults = Vec::new();
+    let answers = answers(args, &source, &mut faults)?;
     if args.json {
-        return out.json(&serde_json::json!({ "answers": answers }));
-    }
-    if answers.len() > 1 {
-        out.line(&out.style().yellow("the outputs have different answers:"))?;
-    }
-    let is_part = shuffle.reader(0)?.header().is_merged() && args.partitions.is_none();
-    for (number, answer) in answers.iter().enumerate() {
-        if number > 0 {
-            out.line("")?;
+        out.json(&serde_json::json!({ "answers": answers }))?;
+    } else {
+        if answers.len() > 1 {
+            out.line(&out.style().yellow("the outputs have different answers:"))?;
         }
-        print(answer, is_part, answers.len() > 1, out)?;
+        for (number, answer) in answers.iter().enumerate() {
+            if number > 0 {
+                out.line("")?;
+            }
+            print(answer, answers.len() > 1, out)?;
+        }
     }
-    Ok(())
+    out.finish()?;
+    folder::left_out(&faults)
 }
 
-/// The partitions that the keys of an output were divided among: its own, but a merged file may have a part of those of
-/// the whole shuffle.
-fn divided(args: &WhereArgs, whole: u32, header: &FileHeader) -> u32 {
-    match args.partitions {
-        Some(partitions) => partitions,
-        None if header.is_merged() => whole,
-        None => header.partitions().end,
-    }
-}
-
-/// The different answers of the outputs. In a shuffle there is one.
-fn answers(args: &WhereArgs, whole: u32, shuffle: &Shuffle) -> Outcome<Vec<Answer>> {
-    let mut answers: Vec<Answer> = Vec::new();
-    // Most outputs have the properties of one before; keys are looked up only for new ones.
-    let mut known: BTreeMap<Vec<String>, usize> = BTreeMap::new();
-    for (number, files) in shuffle.outputs().iter().enumerate() {
+/// The different answers of the outputs. In a shuffle there is one. Outputs with faults are left out.
+fn answers(args: &WhereArgs, source: &Source, faults: &mut Vec<faro::Error>) -> Outcome<Vec<Answer>> {
+    let shuffle = source.shuffle();
+    let open = |number| {
         let reader = shuffle.reader(number)?;
+        let sums = OutputSums::of_reader(&reader)?;
+        Ok((reader, sums))
+    };
+    let mut answers = Answers::default();
+    for (number, files) in shuffle.outputs().iter().enumerate() {
+        match open(number) {
+            Ok((reader, sums)) => answers.add(args, source, &name(files), &reader, &sums)?,
+            Err(error) => source.leave_out(error, faults)?,
+        }
+    }
+    Ok(answers.found)
+}
+
+#[derive(Default)]
+struct Answers {
+    found: Vec<Answer>,
+    /// Most outputs have the properties of one before; keys are looked up only for new ones.
+    known: BTreeMap<Vec<String>, usize>,
+    /// The partitions of all outputs, once a merged one was seen.
+    whole: Option<u32>,
+}
+
+impl Answers {
+    /// Adds the answer of an output.
+    fn add(&mut self, args: &WhereArgs, source: &Source, path: &Path, reader: &Reader, sums: &OutputSums) -> Outcome {
         let properties = reader.footer().properties.iter();
         let recorded = properties.filter(|property| property.key.starts_with("faro.pack."));
         let mut like: Vec<String> = recorded
             .map(|property| format!("{}={}", property.key, property.value))
             .collect();
-        let partitions = divided(args, whole, reader.header());
+        let partitions = self.divided(args, source, reader.header())?;
         like.push(format!("{partitions} {:?}", reader.schema_message()));
-        let at = match known.get(&like) {
+        let at = match self.known.get(&like) {
             Some(at) => *at,
             None => {
                 let place = Place {
@@ -124,37 +144,51 @@ fn answers(args: &WhereArgs, whole: u32, shuffle: &Shuffle) -> Outcome<Vec<Answe
                     by: &args.by,
                     partitions,
                 };
-                let placed = place.find(&reader, &name(files))?;
-                let at = answers.iter().position(|answer| answer.placed == placed);
-                let at = at.unwrap_or_else(|| {
-                    answers.push(Answer {
-                        placed,
-                        outputs: 0,
-                        first_output: name(files).display().to_string(),
-                        bytes: 0,
-                        records: Some(0),
-                    });
-                    answers.len() - 1
-                });
-                known.insert(like, at);
+                let placed = place.find(reader, path)?;
+                let at = self.of(placed, path);
+                self.known.insert(like, at);
                 at
             }
         };
-        let answer = &mut answers[at];
-        let sums = faro::shuffle::OutputSums::of_reader(&reader)?;
+        let answer = &mut self.found[at];
         let Amount { bytes, records } = sums.partition(answer.placed.partition);
         answer.outputs += 1;
+        answer.may_be_part |= reader.header().is_merged() && args.partitions.is_none();
         answer.bytes = answer.bytes.saturating_add(bytes);
         let records = sums.records.map(|_| records);
         answer.records = answer.records.zip(records).map(|(all, own)| all.saturating_add(own));
+        Ok(())
     }
-    if answers.is_empty() {
-        return Err(Failure::usage("no output says where keys are"));
+
+    /// The position of an answer, which is added if it is new.
+    fn of(&mut self, placed: Placed, path: &Path) -> usize {
+        if let Some(at) = self.found.iter().position(|answer| answer.placed == placed) {
+            return at;
+        }
+        self.found.push(Answer {
+            placed,
+            outputs: 0,
+            first_output: path.display().to_string(),
+            may_be_part: false,
+            bytes: 0,
+            records: Some(0),
+        });
+        self.found.len() - 1
     }
-    Ok(answers)
+
+    /// The partitions that the keys of an output were divided among: its own, but a merged file may have a part of those
+    /// of the whole shuffle. Their number is not known if another file cannot be read, so that is an error.
+    fn divided(&mut self, args: &WhereArgs, source: &Source, header: &FileHeader) -> Outcome<u32> {
+        match (args.partitions, self.whole) {
+            (Some(partitions), _) => Ok(partitions),
+            (None, _) if !header.is_merged() => Ok(header.partitions().end),
+            (None, Some(whole)) => Ok(whole),
+            (None, None) => Ok(*self.whole.insert(source.sums()?.partitions().end)),
+        }
+    }
 }
 
-fn print(answer: &Answer, is_part: bool, several: bool, out: &mut Out) -> Outcome {
+fn print(answer: &Answer, several: bool, out: &mut Out) -> Outcome {
     let style = out.style();
     let placed = &answer.placed;
     let mut entry = |title: &str, text: &str| out.line(&format!("{}  {text}", style.bold(&format!("{title:<9}"))));
@@ -173,7 +207,7 @@ fn print(answer: &Answer, is_part: bool, several: bool, out: &mut Out) -> Outcom
                     count((*partitions).into())
                 ),
             )?;
-            if is_part {
+            if answer.may_be_part {
                 let text = "of a merged file; if it has a part of the partitions, pass --partitions with their number";
                 entry("", &style.yellow(text))?;
             }

@@ -8,7 +8,8 @@ use faro::{Framing, Reader};
 use serde::Serialize;
 
 use crate::escape::escape;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
+use crate::folder;
 use crate::pack::{KeyType, by_of, header_names};
 use crate::rows::{As, Packed, Source};
 use crate::target::AnyTarget;
@@ -22,7 +23,8 @@ Arrow batches have a schema. CSV and TSV have the names of their header line; co
 `faro pack --by` named, all others are text. JSON lines have the members of the first records, with the types of their \
 values.
 
-Outputs of one shuffle have the same columns. If those of a folder differ, each kind is shown, with its outputs.
+Outputs of one shuffle have the same columns. If those of a folder differ, each kind is shown, with its outputs. Those \
+that are unfinished or damaged are left out and reported.
 
 Examples:
   faro schema shuffle
@@ -79,14 +81,16 @@ pub(crate) fn run(args: &SchemaArgs, out: &mut Out) -> Outcome {
     let source = Source::open(&args.target)?;
     let mut schemas: Vec<Schema> = Vec::new();
     let mut members = Members::default();
+    let mut faults = Vec::new();
     for (number, files) in source.shuffle().outputs().iter().enumerate() {
-        let reader = source.shuffle().reader(number)?;
-        let mut rows = rows(&reader)?;
-        if rows.format.as_deref() == Some("jsonl") {
-            members.read(&reader, args.records)?;
-            // JSON lines have the members of all outputs together.
-            rows.columns = Some(Vec::new());
-        }
+        let rows = match of_output(&source, number, args.records, &mut members) {
+            Ok(rows) => rows,
+            Err(Failure::Faro(error)) => {
+                source.leave_out(error, &mut faults)?;
+                continue;
+            }
+            Err(failure) => return Err(failure),
+        };
         match schemas.iter_mut().find(|schema| schema.rows == rows) {
             Some(schema) => schema.outputs += 1,
             None => schemas.push(Schema {
@@ -100,13 +104,33 @@ pub(crate) fn run(args: &SchemaArgs, out: &mut Out) -> Outcome {
         .iter_mut()
         .filter(|schema| schema.rows.format.as_deref() == Some("jsonl"));
     for schema in of_json {
-        schema.rows.columns = Some(members.columns(&key_names(&source.first()?)?));
+        schema.rows.columns = Some(members.columns());
         schema.rows.records_read = Some(members.records);
     }
     if args.json {
-        return out.json(&serde_json::json!({ "schemas": schemas }));
+        out.json(&serde_json::json!({ "schemas": schemas }))?;
+    } else {
+        print(&schemas, out)?;
     }
-    print(&schemas, out)
+    out.finish()?;
+    folder::left_out(&faults)
+}
+
+/// What the rows of an output are. The first records of JSON lines are added to the members of all outputs.
+fn of_output(source: &Source, number: usize, records: usize, members: &mut Members) -> Outcome<Rows> {
+    let reader = source.shuffle().reader(number)?;
+    let mut rows = rows(&reader)?;
+    if rows.format.as_deref() == Some("jsonl") {
+        let mut own = Members {
+            key: key_names(&reader)?,
+            ..Members::default()
+        };
+        own.read(&reader, records)?;
+        members.add_all(own);
+        // JSON lines have the members of all outputs together.
+        rows.columns = Some(Vec::new());
+    }
+    Ok(rows)
 }
 
 /// The names and types of the key's columns.
@@ -158,6 +182,8 @@ struct Members {
     order: Vec<String>,
     types: BTreeMap<String, (BTreeSet<&'static str>, u64)>,
     records: u64,
+    /// The names of the key's columns.
+    key: BTreeMap<String, Option<KeyType>>,
 }
 
 impl Members {
@@ -195,7 +221,25 @@ impl Members {
         }
     }
 
-    fn columns(&self, key: &BTreeMap<String, Option<KeyType>>) -> Vec<Column> {
+    /// Adds those of another output. Of one that is left out for a fault, nothing is added.
+    fn add_all(&mut self, other: Members) {
+        self.records += other.records;
+        self.key.extend(other.key);
+        let mut types = other.types;
+        for name in other.order {
+            let Some((own, own_count)) = types.remove(&name) else {
+                continue;
+            };
+            let (types, count) = self.types.entry(name.clone()).or_insert_with(|| {
+                self.order.push(name);
+                Default::default()
+            });
+            types.extend(own);
+            *count += own_count;
+        }
+    }
+
+    fn columns(&self) -> Vec<Column> {
         let column = |name: &String| {
             let (types, count) = &self.types[name];
             let types: Vec<&str> = types
@@ -210,7 +254,7 @@ impl Members {
                 name: name.clone(),
                 r#type: types.join(" or "),
                 nullable: Some(has_null || *count < self.records),
-                key: key.keys().any(|by| is_key(by)),
+                key: self.key.keys().any(|by| is_key(by)),
             }
         };
         self.order.iter().map(column).collect()

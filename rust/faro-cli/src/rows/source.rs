@@ -48,6 +48,19 @@ impl Source {
         &self.shuffle
     }
 
+    /// What a fault of an output means: in a folder it is left out and kept here, one output alone is an error.
+    ///
+    /// # Errors
+    ///
+    /// The fault, unless the source is a folder.
+    pub(crate) fn leave_out(&self, error: faro::Error, faults: &mut Vec<faro::Error>) -> Outcome {
+        if !self.is_folder {
+            return Err(error.into());
+        }
+        faults.push(error);
+        Ok(())
+    }
+
     /// The first output. The others have rows of the same kind.
     pub(crate) fn first(&self) -> Outcome<Reader> {
         Ok(self.shuffle.reader(0)?)

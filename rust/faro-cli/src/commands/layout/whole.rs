@@ -9,7 +9,7 @@ use faro::{Files, Reader, ReaderOptions};
 use serde::Serialize;
 
 use super::totals::Totals;
-use crate::failure::{Failure, Outcome, code_of, describe};
+use crate::failure::Outcome;
 use crate::folder;
 use crate::picture::{self, Grid, RegionShare, Room, RowNames, SharedShare};
 use crate::replace::replace;
@@ -59,17 +59,7 @@ pub(super) fn run(target: &Path, form: &Form<'_>, out: &mut Out) -> Outcome {
         }
     }
     out.finish()?;
-    report(sums.faults.iter().map(|fault| &fault.error))
-}
-
-/// Reports outputs that were left out. The exit code is that of the worst.
-fn report<'a>(faults: impl Iterator<Item = &'a faro::Error>) -> Outcome {
-    let mut worst = None;
-    for error in faults {
-        eprintln!("faro: left out: {}", crate::escape::escape(&describe(error)));
-        worst = worst.max(Some(code_of(error)));
-    }
-    worst.map_or(Ok(()), |code| Err(Failure::Shown(code)))
+    folder::left_out(sums.faults.iter().map(|fault| &fault.error))
 }
 
 /// Adds up the bytes of each kind in all outputs of a folder. It reads the headers of all blocks.
@@ -94,7 +84,7 @@ pub(super) fn totals(target: &Path, out: &mut Out) -> Outcome {
     out.line(&format!("{read}{}\n", plural(outputs.len() as u64, "output")))?;
     all.print(out)?;
     out.finish()?;
-    report(faults.iter())
+    folder::left_out(&faults)
 }
 
 /// Writes a picture to a file; `-` is standard output.

@@ -3,13 +3,18 @@ package dev.faro.flink;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.faro.FaroException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -17,7 +22,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -130,51 +137,141 @@ class DisksTest {
         }
     }
 
-    /** One of two disks fails when consumers begin: what was on it is produced again, on the other one. */
+    /** One of two disks is gone when consumers begin: what was on it is produced again, on the other one. */
     @ParameterizedTest
     @ValueSource(strings = {"ALL_EXCHANGES_BLOCKING", "ALL_EXCHANGES_HYBRID_FULL", "ALL_EXCHANGES_HYBRID_SELECTIVE"})
-    void outputsOfAFailedDiskAreProducedAgain(String mode) throws Exception {
-        List<Path> temporary = List.of(folder.resolve("one"), folder.resolve("two"));
-        List<String> expected;
+    void outputsOfADiskThatIsGoneAreProducedAgain(String mode) throws Exception {
+        List<Path> broken = new ArrayList<>();
+        Runnable repair = () -> broken.forEach(each -> {
+            try {
+                Files.delete(each);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        List<String> results = whileADiskFails(folder, mode, temporary -> {
+            for (Path each : folders(temporary)) {
+                breakDisk(each);
+                broken.add(each);
+            }
+        }, repair);
+        assertEquals(expected(), results);
+    }
+
+    /** The same, where the disk is there and each call on it fails with EIO: see conformance/faults/shim.c. */
+    @ParameterizedTest
+    @ValueSource(strings = {"ALL_EXCHANGES_BLOCKING", "ALL_EXCHANGES_HYBRID_FULL", "ALL_EXCHANGES_HYBRID_SELECTIVE"})
+    void outputsOfADiskWithErrorsAreProducedAgain(String mode) throws Exception {
+        Path shim = Path.of("../../out/faults/shim.so").toAbsolutePath();
+        assumeTrue(Files.exists(shim), "not tried: `make out/faults/shim.so` makes it");
+        Path control = folder.resolve("control");
+        ByteBuffer empty = ByteBuffer.allocate(WithErrors.CONTROL_BYTES);
+        Files.write(control, empty.array());
+        ProcessBuilder builder = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp", System.getProperty("java.class.path"), WithErrors.class.getName(), folder.toString(), mode);
+        builder.environment().putAll(Map.of("LD_PRELOAD", shim.toString(), "FARO_FAULT_CONTROL", control.toString(),
+                "FARO_FAULT_FOLDER", temporary(folder, "two").toString()));
+        Path said = folder.resolve("said");
+        Process process = builder.redirectErrorStream(true).redirectOutput(said.toFile()).start();
+        try {
+            assertTrue(process.waitFor(100, TimeUnit.SECONDS), () -> text(said));
+        } finally {
+            process.destroyForcibly();
+        }
+        assertEquals(0, process.exitValue(), () -> text(said));
+        assertEquals(expected(), Files.readAllLines(folder.resolve(WithErrors.RESULTS)));
+        int calls = ByteBuffer.wrap(Files.readAllBytes(control)).order(ByteOrder.nativeOrder())
+                .getInt(WithErrors.CALLS_THAT_FAILED);
+        assertTrue(calls > 0, "no call failed");
+    }
+
+    /** Runs the job in a process of its own, between which and the system the shim is. */
+    static final class WithErrors {
+        static final String RESULTS = "results";
+        /** The fields of the shim's control. */
+        static final int CONTROL_BYTES = 40 + 12 * 4 + 3 * 4096;
+        static final int CALLS_THAT_FAILED = 36;
+        private static final int EACH_KIND = 11;
+        private static final int FAIL = 1;
+        private static final int EIO = 5;
+
+        private WithErrors() {}
+
+        /** Takes a folder and the mode of exchanges. */
+        public static void main(String[] arguments) throws Exception {
+            Path folder = Path.of(arguments[0]);
+            try (FileChannel channel = FileChannel.open(Path.of(System.getenv("FARO_FAULT_CONTROL")),
+                    StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                ByteBuffer control = channel.map(FileChannel.MapMode.READ_WRITE, 0, CONTROL_BYTES)
+                        .order(ByteOrder.nativeOrder());
+                List<String> results = whileADiskFails(folder, arguments[1],
+                        // All calls, from number 0 on, each one.
+                        temporary -> control.putInt(4, EACH_KIND).putInt(8, FAIL).putInt(12, 0).putInt(16, 1)
+                                .putInt(20, EIO).putInt(0, 1),
+                        () -> control.putInt(0, 0));
+                Files.write(folder.resolve(RESULTS), results);
+            }
+            // Threads of Flink may be left.
+            System.exit(0);
+        }
+    }
+
+    private static String text(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private List<String> expected() throws Exception {
         try (Cluster stock = Cluster.stock(Files.createDirectory(folder.resolve("stock")), 2, Map.of())) {
-            expected = stock.run(Jobs::wordCount, 4).results();
+            return stock.run(Jobs::wordCount, 4).results();
         }
-        for (Path each : temporary) {
-            Files.createDirectory(each);
-        }
-        Map<String, String> options = Map.of("io.tmp.dirs", String.join(",", temporary.get(0).toString(),
-                temporary.get(1).toString()), "execution.batch-shuffle-mode", mode, "faro.hybrid.memory", "0b",
-                "faro.open-outputs", "0",
+    }
+
+    private static Path temporary(Path folder, String disk) throws IOException {
+        return Files.createDirectories(folder.resolve(disk));
+    }
+
+    /**
+     * Runs a job on two disks, of which one fails when consumers begin.
+     *
+     * @param failing given the temporary folder on the disk, lets it fail
+     * @param repair lets it work again
+     * @return the job's results
+     */
+    private static List<String> whileADiskFails(Path folder, String mode, Consumer<Path> failing, Runnable repair)
+            throws Exception {
+        Path one = temporary(folder, "one");
+        Path two = temporary(folder, "two");
+        Map<String, String> options = Map.of("io.tmp.dirs", one + "," + two, "execution.batch-shuffle-mode", mode,
+                "faro.hybrid.memory", "0b", "faro.open-outputs", "0",
                 // Each task manager learns of the failure by a failure of an output of its own.
                 "restart-strategy.fixed-delay.attempts", "100",
                 // Consumers begin when producers have ended, so that there is something to lose.
                 "jobmanager.partition.hybrid.partition-data-consume-constraint", "ONLY_FINISHED_PRODUCERS");
-        AtomicBoolean broke = new AtomicBoolean();
+        AtomicBoolean fails = new AtomicBoolean();
         Set<String> before = Collections.synchronizedSet(new HashSet<>());
-        List<Path> broken = Collections.synchronizedList(new ArrayList<>());
         try (Cluster faro = Cluster.faro(folder, 2, options)) {
             WatchedFactory.beforeReading = partitions -> {
                 if (made().stream().filter(BatchPartition::isFinished).count() >= 4
-                        && broke.compareAndSet(false, true)) {
+                        && fails.compareAndSet(false, true)) {
                     made().forEach(partition -> before.add(partition.getPartitionId().toString()));
-                    for (Path each : folders(temporary.get(1))) {
-                        breakDisk(each);
-                        broken.add(each);
-                    }
+                    failing.accept(two);
                 }
             };
-            assertEquals(expected, faro.run(Jobs::wordCount, 4).results());
-            assertTrue(broke.get());
+            List<String> results = faro.run(Jobs::wordCount, 4).results();
+            assertTrue(fails.get());
             assertTrue(made().stream().anyMatch(
                     partition -> !before.contains(partition.getPartitionId().toString())), "producers ran again");
             // What fell to the other disk from then on. A task manager without a failure of its own knows of none.
             for (Disk disk : made().stream().map(partition -> partition.settings().disk())
-                    .filter(disk -> disk.folder().startsWith(temporary.get(1))).collect(Collectors.toSet())) {
+                    .filter(disk -> disk.folder().startsWith(two)).collect(Collectors.toSet())) {
                 assertTrue(disk.hasFailed(), disk.folder() + " is known to have failed");
             }
-            for (Path each : broken) {
-                Files.delete(each);
-            }
+            repair.run();
+            return results;
         }
     }
 
