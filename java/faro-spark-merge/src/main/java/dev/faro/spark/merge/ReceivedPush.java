@@ -23,7 +23,7 @@ final class ReceivedPush implements StreamCallbackWithID {
     private final String id;
     /** Null if the push is over. */
     private Push push;
-    private Runnable whenOver = () -> {};
+    private Runnable whenMerged = () -> {};
     /** The bytes that have arrived. */
     private long bytes;
     private ReturnCode refused;
@@ -50,7 +50,7 @@ final class ReceivedPush implements StreamCallbackWithID {
 
     static ReceivedPush into(Merge merge, PushBlockStream block, RecentMerges recent) throws FaroException {
         ReceivedPush received = new ReceivedPush(block);
-        received.whenOver = () -> recent.used(merge, received.bytes);
+        received.whenMerged = () -> recent.used(merge, received.bytes);
         Merge.Begun begun = merge.begin(block.mapIndex, block.shuffleMergeId);
         received.push = begun.push();
         received.ends(begun.refused());
@@ -84,7 +84,6 @@ final class ReceivedPush implements StreamCallbackWithID {
                 fails(e);
             }
         }
-        whenOver.run();
         if (failure != null) {
             throw new IOException(id + " is not merged: " + failure.getMessage(), failure);
         }
@@ -99,7 +98,6 @@ final class ReceivedPush implements StreamCallbackWithID {
         if (push != null) {
             push.close();
             push = null;
-            whenOver.run();
         }
     }
 
@@ -119,6 +117,9 @@ final class ReceivedPush implements StreamCallbackWithID {
             return;
         }
         push = null;
+        if (outcome == Outcome.MERGED) {
+            whenMerged.run();
+        }
         switch (outcome) {
             // Another attempt of the map task was faster: there is nothing to push again.
             case MERGED, DUPLICATE, OTHER_ATTEMPT -> refused = null;

@@ -13,10 +13,12 @@ import java.util.Map;
  * do not take much memory. A merge that is given back writes what it has appended.
  */
 final class RecentMerges {
-    /** Pushed bytes that may be in memory. Buffers double, so they take at most twice that, and 4 KiB for each merge. */
+    /** The pushed bytes that may wait in memory. A buffer has up to four times the size of what waits in it. */
     private static final long MOST_BYTES = 32 << 20;
+    /** What one merge keeps of its pushes at most, in bytes: it writes what is more. */
+    private static final long MOST_OF_ONE = 512 << 10;
 
-    /** The bytes that were pushed to each merge since it gave its memory back; the one that was used last is the last. */
+    /** The bytes that each merge keeps, at most; the one that was used last is the last. */
     private final Map<Merge, Long> recent = new LinkedHashMap<>(16, 0.75f, true);
     private final long mostBytes;
     private long bytes;
@@ -30,7 +32,7 @@ final class RecentMerges {
         this.mostBytes = mostBytes;
     }
 
-    /** A push of this many bytes to a merge has ended. */
+    /** A push of this many bytes was merged. */
     void used(Merge merge, long pushed) {
         for (Merge each : exceeding(merge, pushed)) {
             try {
@@ -43,8 +45,10 @@ final class RecentMerges {
 
     /** The merges that are to give their memory back: those that have waited longest for a push. */
     private synchronized List<Merge> exceeding(Merge used, long pushed) {
-        bytes += pushed;
-        recent.merge(used, pushed, Long::sum);
+        long before = recent.getOrDefault(used, 0L);
+        long own = Math.min(MOST_OF_ONE, before + pushed);
+        recent.put(used, own);
+        bytes += own - before;
         List<Merge> exceeding = new ArrayList<>();
         Iterator<Map.Entry<Merge, Long>> oldest = recent.entrySet().iterator();
         while (bytes > mostBytes && oldest.hasNext()) {

@@ -21,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.spark.network.shuffle.protocol.PushBlockStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -77,8 +78,11 @@ class RecentMergesTest {
             // A fragment is a header, the block, and an end.
             block = fragment.length - BESIDE_BLOCK;
             for (int i = 0; i < MERGES; i++) {
-                push(merges.get(i), producer, fragment);
-                recent.used(merges.get(i), fragment.length);
+                ReceivedPush push = ReceivedPush.into(
+                        merges.get(i), new PushBlockStream("application", 0, 0, 0, producer, 0, 0), recent);
+                push.onData("stream", ByteBuffer.wrap(fragment, 0, 50));
+                push.onData("stream", ByteBuffer.wrap(fragment, 50, fragment.length - 50));
+                push.onComplete("stream");
                 writes += size(i) > written[i] ? 1 : 0;
                 written[i] = size(i);
             }
