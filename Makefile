@@ -200,7 +200,8 @@ test-flink: out/tpch-0.1/stamp out/faults/shim.so ## Test the adapter for Flink,
 	rm -rf java/faro-flink/target
 	@$(STEP) "Flink $(or $(FLINK),2.3.0): tests" \
 		$(MVN) test --activate-profiles flink --projects :faro-flink --also-make -Dsurefire.failIfNoSpecifiedTests=false \
-		-Dtest='dev.faro.flink.*Test$(OTHER_TESTS)' -Dfaro.tpch=$(CURDIR)/$(<D) $(if $(FLINK),-Dflink.version=$(FLINK))
+		-Dtest='dev.faro.flink.*Test$(OTHER_TESTS)' -Dfaro.tpch=$(CURDIR)/$(<D) \
+		-Dfaro.shim=$(CURDIR)/out/faults/shim.so $(if $(FLINK),-Dflink.version=$(FLINK))
 
 .PHONY: flink-evaluation
 flink-evaluation: ## Measure the tables of docs/flink-hybrid.md, some five minutes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from faro_format._error import invalid
@@ -17,31 +17,45 @@ _WITH_OFFSET = r"[ T]\d\d.*(Z|[+-]\d\d(:?\d\d)?)$"
 """A time that says how far it is from UTC. A date alone also ends with a minus and two digits."""
 
 
-def json_table(text: bytes, types: Mapping[str, Any], found: Collection[str]) -> Any:  # noqa: ANN401 - pyarrow ships no types
+def json_table(
+    text: bytes,
+    longest: int,
+    types: Mapping[str, Any],
+    *,
+    found: Collection[str],
+    wanted: Sequence[str] | None,
+) -> Any:  # noqa: ANN401 - pyarrow ships no types
     """Return the rows of JSON lines.
 
-    Columns whose type is text take values of all types, as their JSON. Times that all have an offset from UTC become
-    times in UTC.
+    Columns whose type the caller says is text take values of all types, as their JSON. Times that all have an offset
+    from UTC become times in UTC.
 
     Args:
         text: the lines.
+        longest: the bytes of the longest.
         types: of some columns, as pyarrow has them; pyarrow finds those of the others.
         found: those of them whose types were found in lines before, and not named by the caller.
+        wanted: the columns of the result, in this order; None: all.
 
     Raises:
         pyarrow.ArrowInvalid: these lines do not have these types.
+        KeyError: a column is not there.
         FaroError: ``invalid-argument`` for times with and without an offset in one column.
     """
     if not text:
-        return pa.schema(list(types.items())).empty_table()
-    names = {name for name, kind in types.items() if pa.types.is_string(kind) or pa.types.is_large_string(kind)}
+        table = pa.schema(list(types.items())).empty_table()
+        return table if wanted is None else table.select(wanted)
+    is_text = {name for name, kind in types.items() if pa.types.is_string(kind) or pa.types.is_large_string(kind)}
     try:
-        table = _read(text, types)
+        table = _read(text, longest, types)
     except pa.ArrowInvalid:
-        if not names:
+        if is_text <= set(found):
             raise
-        text = _with_text(text, names)
-        table = _read(text, types)
+        text = _with_text(text, is_text.difference(found))
+        longest = max(map(len, text.split(b"\n")))
+        table = _read(text, longest, types)
+    if wanted is not None:
+        table = table.select(wanted)
     times = [
         field.name
         for field in table.schema
@@ -49,10 +63,11 @@ def json_table(text: bytes, types: Mapping[str, Any], found: Collection[str]) ->
     ]
     if not times:
         return table
-    as_text = _read(text, {**types, **dict.fromkeys(times, pa.string())})
+    as_text = _read(text, longest, dict.fromkeys(times, pa.string()), others="ignore")
     for name in times:
         kind = table.schema.field(name).type
-        if _has_offsets(name, as_text[name]) is (kind.tz is not None):
+        has_offsets = _has_offsets(name, as_text[name])
+        if has_offsets is None or has_offsets == (kind.tz is not None):
             continue
         if name in types:
             raise _mixed(name)
@@ -62,14 +77,14 @@ def json_table(text: bytes, types: Mapping[str, Any], found: Collection[str]) ->
     return table
 
 
-def _read(text: bytes, types: Mapping[str, Any]) -> Any:  # noqa: ANN401
+def _read(text: bytes, longest: int, types: Mapping[str, Any], others: str = "infer") -> Any:  # noqa: ANN401
     from pyarrow import json as arrow_json
 
-    longest = max(map(len, text.split(b"\n")))
+    explicit = pa.schema(list(types.items())) if types else None
     return arrow_json.read_json(
         pa.BufferReader(text),
         arrow_json.ReadOptions(block_size=max(_BLOCK, 2 * longest + 2)),
-        arrow_json.ParseOptions(explicit_schema=pa.schema(list(types.items())) if types else None),
+        arrow_json.ParseOptions(explicit_schema=explicit, unexpected_field_behavior=others),
     )
 
 
@@ -109,9 +124,15 @@ def _with_text(text: bytes, names: Collection[str]) -> bytes:
     return "".join([*pieces, source[copied:]]).encode()
 
 
+def _refuse(name: str) -> None:
+    """Python takes NaN and Infinity, which are not JSON."""
+    raise ValueError(name)
+
+
 def _values(text: str, names: Collection[str]) -> list[tuple[int, int]]:
     """Return where values of members are that are neither text nor null."""
-    decode = json.JSONDecoder().raw_decode
+    # Only where a value ends matters: large integers need not be read exactly.
+    decode = json.JSONDecoder(parse_int=float, parse_constant=_refuse).raw_decode
 
     def after_space(at: int) -> int:
         space = _SPACE.match(text, at)

@@ -119,12 +119,12 @@ def parse(
     """
     wanted = columns if schema is None else schema.names
     try:
-        known = types if schema is None else dict(zip(schema.names, schema.types, strict=True))
+        found = {} if schema is None else dict(zip(schema.names, schema.types, strict=True))
         if form.format == "jsonl":
-            table = json_table(lines.text, known, found=set(known) - set(types))
-            table = table if wanted is None else table.select(wanted)
+            found_only = [name for name in found if name not in types]
+            table = json_table(lines.text, lines.longest, {**types, **found}, found=found_only, wanted=wanted)
         else:
-            table = _delimited(form, lines, wanted, known)
+            table = _delimited(form, lines, wanted, found or types)
         if schema is not None:
             table = table.select(schema.names).cast(schema)
     except KeyError as fault:

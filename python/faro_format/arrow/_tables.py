@@ -25,6 +25,7 @@ from faro_format._writer.options import WriterOptions
 from faro_format._writer.region_builder import RegionBuilder, member_bits
 from faro_format._writer.summary import Summary
 from faro_format._writer.writer import Writer
+from faro_format.arrow._dictionaries import has_dictionary, unpacked_field
 from faro_format.arrow._input import as_schema, as_table
 from faro_format.arrow._rows import Rows, check_rows, cut, messages, one_batch
 
@@ -39,26 +40,14 @@ BLOCK = 256 << 10
 def unpacked(schema: Any) -> Any:  # noqa: ANN401 - pyarrow ships no types
     """Return a schema without dictionary-encoded columns (FRM-3), and without views, of which pyarrow takes no rows."""
     schema = as_schema(schema)
-    return pa.schema([_unpacked_field(field) for field in schema], schema.metadata)
-
-
-def _unpacked_field(field: Any) -> Any:  # noqa: ANN401
-    kind, types = field.type, pa.types
-    if types.is_dictionary(kind):
-        kind = _unpacked_field(field.with_type(kind.value_type)).type
-    elif types.is_string_view(kind):
-        kind = pa.string()
-    elif types.is_binary_view(kind):
-        kind = pa.binary()
-    elif types.is_struct(kind):
-        kind = pa.struct([_unpacked_field(kind.field(i)) for i in range(kind.num_fields)])
-    elif types.is_list(kind):
-        kind = pa.list_(_unpacked_field(kind.value_field))
-    elif types.is_large_list(kind):
-        kind = pa.large_list(_unpacked_field(kind.value_field))
-    elif types.is_fixed_size_list(kind):
-        kind = pa.list_(_unpacked_field(kind.value_field), kind.list_size)
-    return field.with_type(kind)
+    fields = [unpacked_field(field) for field in schema]
+    for field in fields:
+        if has_dictionary(field.type):
+            raise invalid(
+                f"schema: the column {field.name} without dictionaries inside maps, unions or views of lists",
+                field.type,
+            )
+    return pa.schema(fields, schema.metadata)
 
 
 class ArrowWriter:

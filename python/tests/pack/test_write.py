@@ -22,6 +22,7 @@ from support import asked, fault_of
 
 import faro_format as faro
 from faro_format import ErrorCode, storage
+from faro_format.arrow._dictionaries import without_dictionaries
 from faro_format.key import hash_key
 
 COUNT = 300
@@ -265,6 +266,26 @@ def test_dictionaries_of_pyarrow_inside_other_types_are_written_as_their_values(
         faro.write(part, tmp_path / "out", by="row", partitions=3, overwrite=True)
         with faro.open(tmp_path / "out") as reader:
             assert reader.to_arrow().sort_by("row").to_pylist() == part.sort_by("row").to_pylist()
+
+
+def test_dictionaries_in_types_of_all_shapes(tmp_path: Path) -> None:
+    empty = pl.DataFrame({"row": [1, 2], "a": [[], None]}, schema={"row": pl.Int64, "a": pl.Array(pl.Categorical, 0)})
+    faro.write(empty, tmp_path / "out", by="row", partitions=2)
+    with faro.open(tmp_path / "out") as reader:
+        assert reader.to_arrow().sort_by("row")["a"].to_pylist() == [[], None]
+    codes = pa.array(["a", "b"]).dictionary_encode()
+    maps = pa.MapArray.from_arrays([0, 1, 2], codes, pa.array([1, 2]))
+    fault = fault_of(faro.write, pa.table({"row": [1, 2], "maps": maps}), tmp_path / "map", by="row")
+    assert fault is not None
+    assert "the column maps without dictionaries" in fault.expected
+    # A part of a column takes only its own values.
+    lists = pa.ListArray.from_arrays(list(range(0, 2001)), pa.array(["x" * 1000] * 2000).dictionary_encode())
+    assert without_dictionaries(lists.slice(1000, 3)).values.nbytes < 4000
+    # A table without chunks.
+    schema = pa.schema([("row", pa.int64()), ("a", pa.dictionary(pa.uint32(), pa.string_view()))])
+    nothing = pa.Table.from_batches([], schema)
+    assert without_dictionaries(nothing["a"]).type == pa.string()
+    faro.write(nothing, tmp_path / "none", by="row", partitions=2)
 
 
 def test_an_output_is_written_by_another_key(tmp_path: Path) -> None:

@@ -100,9 +100,16 @@ def test_json_values_of_several_types_are_text_if_asked(tmp_path: Path, monkeypa
         assert reader.to_batches(types={"a": pa.string(), "n": pa.float64()}, columns=["n", "a"]).read_all()[
             "a"
         ].to_pylist() == (table["a"].to_pylist())
-    for broken in ('{"a": 1', '{"a" 1}', '{"a": 1}}', '{"a"', "{", '{"a": 1 "n": 2}'):
+        # Later lines know the types of columns that are not wanted, too.
+        assert reader.to_batches(types={"a": pa.string()}, columns=["n"]).read_all()["n"].to_pylist()[-1] == 8
+    for broken in ('{"a": NaN}', '{"a": 1', '{"a" 1}', '{"a": 1}}', '{"a"', "{", '{"a": 1 "n": 2}'):
         with packed(tmp_path, [*MIXED, "{}", broken], format="jsonl") as reader:
             assert fault_of(reader.to_arrow, types={"a": pa.string()}) is not None
+    with packed(tmp_path, ['{"a": 1}', '{"a": "x"}', f'{{"a": 1{"0" * 4400}}}', "{}"], format="jsonl") as reader:
+        assert reader.to_arrow(types={"a": pa.string()})["a"].to_pylist() == ["1", "1" + "0" * 4400, "x", None]
+    # A type that was found is not one that was asked for.
+    with packed(tmp_path, ['{"a": "x"}', '{"a": "y"}', '{"a": 17}', "{}"], format="jsonl") as reader:
+        assert fault_of(lambda: reader.to_batches().read_all()) is not None
 
 
 def test_json_times_with_offsets_are_in_utc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,11 +129,19 @@ def test_json_times_with_offsets_are_in_utc(tmp_path: Path, monkeypatch: pytest.
             table = reader.to_arrow()
             assert table["t"].to_pylist() == expected
             assert table["day"].to_pylist() == [datetime(2024, 1, 1)] * 2
+    for time in plain, offset:
+        with (
+            packed(tmp_path, lines(*[time] * 40, *[None] * 40), format="jsonl") as reader,
+            monkeypatch.context() as patch,
+        ):
+            patch.setattr(selection, "_CHUNK", 200)
+            assert reader.to_batches().read_all().equals(reader.to_arrow())
     for both in ([plain] * 50 + [offset] * 50, [offset] * 50 + [plain] * 50):
         with packed(tmp_path, lines(*both), format="jsonl") as reader:
             fault = fault_of(reader.to_arrow)
             assert fault is not None
             assert "times in the column t" in fault.expected
+            assert reader.to_arrow(columns=["day"]).num_rows == 100
             assert reader.to_arrow(types={"t": pa.string()}).num_rows == 100
             monkeypatch.setattr(selection, "_CHUNK", 200)
             assert fault_of(lambda: reader.to_batches().read_all()) is not None

@@ -211,6 +211,9 @@ fn a_part_of_a_merged_shuffle_needs_the_count() {
     let index = folder.read("merged/m-60.index");
     folder.write("merged/m-60.index", &index[..index.len() - 1]);
     folder.fails(4, &["where", "merged", "--key", "1"]);
+    let output = folder.run(&["where", "merged", "--key", "1", "--partitions", "64"]);
+    assert_eq!(output.status.code(), Some(4));
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with("partition  18\n"));
 }
 
 /// Rows in which few keys are heavy: `(key, row)`.

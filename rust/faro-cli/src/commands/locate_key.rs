@@ -9,7 +9,7 @@ use faro::{FileHeader, Reader};
 use serde::Serialize;
 
 use crate::escape::escape;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::folder;
 use crate::pack::{By, Place, Placed, PlacedColumn, Placing, parse_by};
 use crate::rows::Source;
@@ -110,7 +110,14 @@ fn answers(args: &WhereArgs, source: &Source, faults: &mut Vec<faro::Error>) -> 
     let mut answers = Answers::default();
     for (number, files) in shuffle.outputs().iter().enumerate() {
         match open(number) {
-            Ok((reader, sums)) => answers.add(args, source, &name(files), &reader, &sums)?,
+            Ok((reader, sums)) => {
+                let partitions = answers.divided(args, source, reader.header())?;
+                match answers.add(args, partitions, &name(files), &reader, &sums) {
+                    Ok(()) => {}
+                    Err(Failure::Faro(error)) => source.leave_out(error, faults)?,
+                    Err(failure) => return Err(failure),
+                }
+            }
             Err(error) => source.leave_out(error, faults)?,
         }
     }
@@ -128,13 +135,12 @@ struct Answers {
 
 impl Answers {
     /// Adds the answer of an output.
-    fn add(&mut self, args: &WhereArgs, source: &Source, path: &Path, reader: &Reader, sums: &OutputSums) -> Outcome {
+    fn add(&mut self, args: &WhereArgs, partitions: u32, path: &Path, reader: &Reader, sums: &OutputSums) -> Outcome {
         let properties = reader.footer().properties.iter();
         let recorded = properties.filter(|property| property.key.starts_with("faro.pack."));
         let mut like: Vec<String> = recorded
             .map(|property| format!("{}={}", property.key, property.value))
             .collect();
-        let partitions = self.divided(args, source, reader.header())?;
         like.push(format!("{partitions} {:?}", reader.schema_message()));
         let at = match self.known.get(&like) {
             Some(at) => *at,
