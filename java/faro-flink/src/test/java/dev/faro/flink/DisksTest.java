@@ -193,7 +193,7 @@ class DisksTest {
     /** Runs the job in a process of its own, between which and the system the shim is. */
     static final class WithErrors {
         static final String RESULTS = "results";
-        /** Of the shim's {@code struct control}: its size, and the offset of {@code fired}. */
+        /** The size of the shim's {@code struct control}, and the offset of its {@code fired}. */
         static final int CONTROL_BYTES = 40 + 12 * 4 + 3 * 4096;
         static final int FIRED = 36;
         private static final int ANY = 11;
