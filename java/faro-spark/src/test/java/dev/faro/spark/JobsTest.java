@@ -234,11 +234,13 @@ class JobsTest {
         settings.put(Settings.BUFFER_SIZE, "16k");
         try (TestSession session = TestSession.faro(folder, settings)) {
             Set<Path> before = shuffleFiles();
+            // Paths are not serializable.
+            int countBefore = before.size();
             JavaPairRDD<Integer, String> failing = session.rdds()
                     .parallelize(IntStream.range(0, 20_000).boxed().collect(Collectors.toList()), 1).mapToPair(number -> {
                         if (number == 19_999) {
                             // The first regions are on the disk.
-                            assertTrue(shuffleFiles().size() > before.size());
+                            assertTrue(shuffleFiles().size() > countBefore);
                             throw new NoClassDefFoundError("on purpose");
                         }
                         return new Tuple2<>(number, "number " + number);
