@@ -248,7 +248,8 @@ class JobsTest {
             String said = assertThrows(SparkException.class, () -> failing.partitionBy(new HashPartitioner(3)).count())
                     .getMessage();
             assertTrue(said.contains("on purpose"), said);
-            assertEquals(before, shuffleFiles());
+            // Those of earlier tests may go meanwhile.
+            assertTrue(before.containsAll(shuffleFiles()));
         }
     }
 
