@@ -275,7 +275,10 @@ class ClusterTest {
                 + "' \"$@\"\n");
         assertTrue(java.toFile().setExecutable(true));
         Map<String, String> settings = Map.of("spark.executorEnv.JAVA_HOME", folder.resolve("java").toString(),
-                "spark.task.maxFailures", "40", "spark.shuffle.compress", "false",
+                // It fails at once, and takes the task again, until the other executor has time for it.
+                "spark.task.maxFailures", "1000", "spark.shuffle.compress", "false",
+                // Zstandard cannot unpack its library there.
+                "spark.shuffle.mapStatus.compression.codec", "lzf",
                 "spark.serializer", "org.apache.spark.serializer." + serializer + "Serializer");
         try (TestSession session = start(settings)) {
             AtomicLong failed = new AtomicLong();
