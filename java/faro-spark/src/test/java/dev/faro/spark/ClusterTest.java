@@ -1,6 +1,7 @@
 package dev.faro.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
@@ -9,6 +10,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -160,11 +162,7 @@ class ClusterTest {
                 "spark.shuffle.service.port", String.valueOf(port), "spark.task.maxFailures", "8",
                 "spark.shuffle.readHostLocalDisk", "false", "spark.shuffle.compress", "false"));
         settings.put("spark.serializer", "org.apache.spark.serializer." + serializer + "Serializer");
-        SparkConf conf = new SparkConf(false);
-        settings.forEach(conf::set);
-        ExternalShuffleService service =
-                new ExternalShuffleService(conf, new SecurityManager(conf, Option.empty(), package$.MODULE$.AUTH_SECRET_FILE()));
-        service.start();
+        ExternalShuffleService service = service(settings);
         try (TestSession session = start(settings)) {
             Reads reads = new Reads();
             session.rdds().sc().addSparkListener(reads);
@@ -181,6 +179,43 @@ class ClusterTest {
             assertEquals(expected(), rows(rdd));
             waitFor(session);
             assertTrue(reads.failures.get() > 0, "damage was not noticed");
+        } finally {
+            service.stop();
+        }
+    }
+
+    private static ExternalShuffleService service(Map<String, String> settings) {
+        SparkConf conf = new SparkConf(false);
+        settings.forEach(conf::set);
+        ExternalShuffleService service =
+                new ExternalShuffleService(conf, new SecurityManager(conf, Option.empty(), package$.MODULE$.AUTH_SECRET_FILE()));
+        service.start();
+        return service;
+    }
+
+    /** Dynamic allocation: executors that have nothing to do end, and the service sends what they wrote. */
+    @Test
+    void executorsEndAndComeAgain() throws Exception {
+        Map<String, String> settings = new HashMap<>(Map.of("spark.shuffle.service.enabled", "true",
+                "spark.shuffle.service.port", String.valueOf(freePort()), "spark.dynamicAllocation.enabled", "true",
+                "spark.dynamicAllocation.minExecutors", "0", "spark.dynamicAllocation.maxExecutors", "2",
+                "spark.dynamicAllocation.executorIdleTimeout", "1s"));
+        ExternalShuffleService service = service(settings);
+        try (TestSession session = start(settings)) {
+            Reads reads = new Reads();
+            session.rdds().sc().addSparkListener(reads);
+            CoarseGrainedSchedulerBackend backend =
+                    (CoarseGrainedSchedulerBackend) session.rdds().sc().schedulerBackend();
+            JavaPairRDD<Integer, String> rdd = shuffled(session, 4, 3);
+            rdd.count();
+            assertTimeoutPreemptively(Duration.ofMinutes(1), () -> {
+                while (!backend.getExecutorIds().isEmpty()) {
+                    Thread.sleep(100);
+                }
+            });
+            assertEquals(expected(), rows(rdd));
+            waitFor(session);
+            assertEquals(0, reads.failures.get(), "an output was lost");
         } finally {
             service.stop();
         }

@@ -24,6 +24,7 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.SparkException;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -212,6 +213,34 @@ class JobsTest {
         try (TestSession session = TestSession.faro(folder, settings)) {
             assertEquals(expected, job.apply(session));
             assertFalse(session.outputs().isEmpty());
+        }
+    }
+
+    /** Tasks of a skewed partition read the outputs of some map tasks each; small partitions are read together. */
+    @Test
+    void skewedAndCoalescedReads() {
+        Map<String, String> settings = new TreeMap<>(Map.of("spark.sql.adaptive.enabled", "true",
+                "spark.sql.autoBroadcastJoinThreshold", "-1", "spark.sql.shuffle.partitions", "20",
+                "spark.sql.adaptive.advisoryPartitionSizeInBytes", "20k",
+                "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "20k",
+                "spark.sql.adaptive.skewJoin.skewedPartitionFactor", "2"));
+        List<String> plans = new ArrayList<>();
+        Function<TestSession, List<String>> job = session -> {
+            session.sql().range(0, 60_000, 1, 8).createOrReplaceTempView("numbers");
+            Dataset<Row> joined = session.sql().sql("with a as (select if(id % 100 < 90, 0, id % 100) as k,"
+                    + " concat('name ', id) as n from numbers),"
+                    + " b as (select id as k, id * 7 as v from numbers where id < 100)"
+                    + " select count(*), sum(b.v), max(a.n), sum(length(a.n)) from a join b on a.k = b.k");
+            List<String> found = texts(joined.collectAsList());
+            plans.add(joined.queryExecution().executedPlan().toString());
+            return found;
+        };
+        List<String> expected = TestSession.expected(folder, settings, job);
+        try (TestSession session = TestSession.faro(folder, settings)) {
+            assertEquals(expected, job.apply(session));
+        }
+        for (String plan : plans) {
+            assertTrue(plan.contains("skewed") && plan.contains("coalesced"), plan);
         }
     }
 
