@@ -39,7 +39,7 @@ def has_dictionary(kind: Any) -> bool:  # noqa: ANN401
     return any(has_dictionary(kind.field(number).type) for number in range(kind.num_fields))
 
 
-def without_dictionaries(column: Any) -> Any:  # noqa: ANN401
+def unpacked_column(column: Any) -> Any:  # noqa: ANN401
     """Return an Array or ChunkedArray with each dictionary-encoded value as that value; nulls stay nulls.
 
     Its type has no dictionaries, except inside what :func:`unpacked_field` does not change.
@@ -47,13 +47,13 @@ def without_dictionaries(column: Any) -> Any:  # noqa: ANN401
     if not has_dictionary(column.type):
         return column
     if isinstance(column, pa.ChunkedArray):
-        chunks = [without_dictionaries(chunk) for chunk in column.chunks]
+        chunks = [unpacked_column(chunk) for chunk in column.chunks]
         return pa.chunked_array(chunks, None if chunks else unpacked_field(pa.field("", column.type)).type)
     kind, types = column.type, pa.types
     if types.is_dictionary(kind):
-        return without_dictionaries(decoded(column))
+        return unpacked_column(decoded(column))
     if types.is_struct(kind):
-        children = [without_dictionaries(column.field(number)) for number in range(kind.num_fields)]
+        children = [unpacked_column(column.field(number)) for number in range(kind.num_fields)]
         fields = [kind.field(number).with_type(child.type) for number, child in enumerate(children)]
         return pa.StructArray.from_arrays(children, fields=fields, mask=column.is_null())
     if types.is_fixed_size_list(kind):
@@ -65,7 +65,7 @@ def without_dictionaries(column: Any) -> Any:  # noqa: ANN401
 
 def _fixed_size_lists(column: Any) -> Any:  # noqa: ANN401
     size = column.type.list_size
-    values = without_dictionaries(column.values.slice(column.offset * size, len(column) * size))
+    values = unpacked_column(column.values.slice(column.offset * size, len(column) * size))
     kind = pa.list_(column.type.value_field.with_type(values.type), size)
     if size == 0:
         # pyarrow divides by the size.
@@ -77,7 +77,7 @@ def _lists(column: Any) -> Any:  # noqa: ANN401
     # The values of a part of a column are those of the whole; and with a mask, offsets must not be a part.
     offsets = np.array(column.offsets) if len(column) else np.zeros(1, np.int64)
     first, last = int(offsets[0]), int(offsets[-1])
-    values = without_dictionaries(column.values.slice(first, last - first))
+    values = unpacked_column(column.values.slice(first, last - first))
     field = column.type.value_field.with_type(values.type)
     is_large = pa.types.is_large_list(column.type)
     lists, kind = (pa.LargeListArray, pa.large_list(field)) if is_large else (pa.ListArray, pa.list_(field))

@@ -7,7 +7,7 @@ from typing import Any
 from faro_format._arguments import shown
 from faro_format._error import invalid, shortened
 from faro_format._pyarrow import pa
-from faro_format.arrow._dictionaries import without_dictionaries
+from faro_format.arrow._dictionaries import unpacked_column
 
 _TAKEN = "a pyarrow Table, a DataFrame of pandas or Polars, or another object with __arrow_c_stream__"
 _NAMES = 72
@@ -48,7 +48,7 @@ def as_table(value: Any, schema: Any) -> Any:  # noqa: ANN401
             return rows
         if rows.schema.names != schema.names:
             raise invalid(f"table: the writer's columns, {_listed(schema)}, in this order", _listed(rows.schema))
-        return pa.Table.from_arrays([without_dictionaries(column) for column in rows.columns], rows.schema.names).cast(
+        return pa.Table.from_arrays([unpacked_column(column) for column in rows.columns], rows.schema.names).cast(
             schema
         )
     except MemoryError:

@@ -22,7 +22,7 @@ from support import asked, fault_of
 
 import faro_format as faro
 from faro_format import ErrorCode, storage
-from faro_format.arrow._dictionaries import without_dictionaries
+from faro_format.arrow._dictionaries import unpacked_column
 from faro_format.key import hash_key
 
 COUNT = 300
@@ -280,11 +280,11 @@ def test_dictionaries_in_types_of_all_shapes(tmp_path: Path) -> None:
     assert "the column maps without dictionaries" in fault.expected
     # A part of a column takes only its own values.
     lists = pa.ListArray.from_arrays(list(range(0, 2001)), pa.array(["x" * 1000] * 2000).dictionary_encode())
-    assert without_dictionaries(lists.slice(1000, 3)).values.nbytes < 4000
+    assert unpacked_column(lists.slice(1000, 3)).values.nbytes < 4000
     # A table without chunks.
     schema = pa.schema([("row", pa.int64()), ("a", pa.dictionary(pa.uint32(), pa.string_view()))])
     nothing = pa.Table.from_batches([], schema)
-    assert without_dictionaries(nothing["a"]).type == pa.string()
+    assert unpacked_column(nothing["a"]).type == pa.string()
     faro.write(nothing, tmp_path / "none", by="row", partitions=2)
 
 

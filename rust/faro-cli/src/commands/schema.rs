@@ -83,7 +83,7 @@ pub(crate) fn run(args: &SchemaArgs, out: &mut Out) -> Outcome {
     let mut members = Members::default();
     let mut faults = Vec::new();
     for (number, files) in source.shuffle().outputs().iter().enumerate() {
-        let rows = match of_output(&source, number, args.records, &mut members) {
+        let rows = match rows_of_output(&source, number, args.records, &mut members) {
             Ok(rows) => rows,
             Err(Failure::Faro(error)) => {
                 source.leave_out(error, &mut faults)?;
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &SchemaArgs, out: &mut Out) -> Outcome {
 }
 
 /// What the rows of an output are. The first records of JSON lines are added to the members of all outputs.
-fn of_output(source: &Source, number: usize, records: usize, members: &mut Members) -> Outcome<Rows> {
+fn rows_of_output(source: &Source, number: usize, records: usize, members: &mut Members) -> Outcome<Rows> {
     let reader = source.shuffle().reader(number)?;
     let mut rows = rows(&reader)?;
     if rows.format.as_deref() == Some("jsonl") {

@@ -147,7 +147,7 @@ public abstract class OutputFile implements Closeable {
         }
     }
 
-    /** The next power of two: thousands of files that are open at once take no more than twice what waits in them. */
+    /** The next power of two. Thousands of open files, in each of which little waits, take at most twice as much. */
     private static int doubled(int size) {
         return Integer.highestOneBit(Math.max(1, size - 1)) << 1;
     }
