@@ -199,7 +199,7 @@ class ClusterTest {
         Map<String, String> settings = new HashMap<>(Map.of("spark.shuffle.service.enabled", "true",
                 "spark.shuffle.service.port", String.valueOf(freePort()), "spark.dynamicAllocation.enabled", "true",
                 "spark.dynamicAllocation.minExecutors", "0", "spark.dynamicAllocation.maxExecutors", "2",
-                "spark.dynamicAllocation.executorIdleTimeout", "1s"));
+                "spark.dynamicAllocation.executorIdleTimeout", "1s", "spark.shuffle.readHostLocalDisk", "false"));
         ExternalShuffleService service = service(settings);
         try (TestSession session = start(settings)) {
             Reads reads = new Reads();
@@ -216,6 +216,7 @@ class ClusterTest {
             assertEquals(expected(), rows(rdd));
             waitFor(session);
             assertEquals(0, reads.failures.get(), "an output was lost");
+            assertTrue(reads.remoteBlocks.get() > 0);
         } finally {
             service.stop();
         }
