@@ -271,7 +271,8 @@ def _query_cpu(results: Results) -> Verdict:
             peer = results.peer(line, "java", theirs)
             if peer:
                 one, other = (float(each.figures["cpu_milliseconds_each"]) for each in (line, peer))
-                cell = f"{mine} in {line.case['job']}, {line.case['clients']} clients"
+                clients = line.case["clients"]
+                cell = f"{mine} in {line.case['job']}, {clients} client{'' if clients == 1 else 's'}"
                 found.append((one / other, f"{one:.1f} ms, Flink {other:.1f} ms ({cell})"))
     return (max(found)[0] <= 1, max(found)[1]) if found else NOT_MEASURED
 
