@@ -7,11 +7,12 @@ import random
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from . import prng, sorter
 from .catalog import Catalog, fault
-from .output import Region, Shared, streams
+from .output import Output, Region, Shared, build, streams
 from .raw import FILE_ID, KIND_DATA, Block
 from .scripts import FINISH, FLUSH, to_all, to_some, write
 
@@ -26,6 +27,8 @@ class Held:
 
     region: Region
     size: int
+    message: int
+    """The size of its block in the index file."""
     unread: set[int]
     """In a selective store, the partitions that have not read it to its end."""
     in_memory: bool = True
@@ -65,6 +68,12 @@ def blocks_of(region: Region, partition: int) -> Iterator[tuple[int | None, Bloc
                 yield None, block
 
 
+def message_sizes(output: Output) -> list[int]:
+    """The sizes of the regions' blocks in the index file."""
+    built = build(replace(output, finished=False))
+    return [end - at for at, end in pairwise([*built.messages, len(built.files["index"])])]
+
+
 class Store:
     """One store."""
 
@@ -92,17 +101,24 @@ class Store:
 
     @property
     def staying(self) -> int:
-        """The bytes in memory."""
+        """The bytes of blocks in memory."""
         return sum(held.size for held in self.held if held.in_memory)
+
+    @property
+    def used(self) -> int:
+        """The bytes of the memory that are used, HYB-6."""
+        messages = (held.message for held in self.held if (held.unread if self.selective else held.in_memory))
+        return 0 if self.state in ("failed", "closed") else self.staying + sum(messages)
 
     def look(self) -> bool:
         """Take the regions that the writer has committed; whether there are any."""
         regions = self.writer.output.regions[len(self.held) :]
-        for region in regions:
+        messages = message_sizes(self.writer.output)[len(self.held) :]
+        for region, message in zip(regions, messages, strict=True):
             blocks = [block for extent in region.own.values() for block in extent]
             blocks += [block for extent in region.shared for block in extent.blocks]
             unread = set(range(self.first, self.first + self.count)) if self.selective else set()
-            self.held.append(Held(region, sum(block.size for block in blocks), unread))
+            self.held.append(Held(region, sum(block.size for block in blocks), message, unread))
         return bool(regions)
 
     def leaving(self, newest: bool) -> int | None:
@@ -224,7 +240,12 @@ class Model:
 
     def is_above(self, tenths: int) -> bool:
         """Whether more of the memory is used."""
-        return 10 * sum(store.staying for store in self.stores) > tenths * self.memory
+        return 10 * self.used > tenths * self.memory
+
+    @property
+    def used(self) -> int:
+        """The bytes that are used, of all stores."""
+        return sum(store.used for store in self.stores)
 
     def reclaim(self) -> None:
         """Let regions leave, HYB-6."""
@@ -260,6 +281,7 @@ class Model:
                     "bytes": sum(held.size for held in store.held),
                     "in_memory": store.staying,
                     "written": store.written,
+                    "used": self.used,
                 }
             )
         elif name == "close_consumer":
@@ -317,7 +339,7 @@ class Model:
 def put(
     cat: Catalog, id: str, clause: str, title: str, memory: int, stores: list[Call], calls: list[Call],
     existing: dict[str, bytes] | None = None,
-) -> None:  # fmt: skip
+) -> Model:  # fmt: skip
     """A script, what it answers, and the files of its first store. Files that exist already stay if it makes none."""
     request = {"memory": memory, "stores": stores, "calls": calls}
     for store in stores:
@@ -334,6 +356,7 @@ def put(
     ok = {"errors": errors, "taken": model.taken, "figures": model.figures}
     cat.add(id, clause, title, "hybrid", folder="hybrid", request=request, expect={"ok": ok}, existing=existing,
             expect_files=model.stores[0].files or existing)  # fmt: skip
+    return model
 
 
 def one(mode: str, partitions: int = 3, **options: Any) -> list[Call]:
@@ -362,7 +385,7 @@ SOME: list[Call] = [
 
 def full(cat: Catalog) -> None:
     """Files of full stores: HYB-1, HYB-4."""
-    for name, memory in (("none", 0), ("little", 100), ("ample", 1 << 20)):
+    for name, memory in (("none", 0), ("little", 300), ("ample", 1 << 20)):
         reading = [open_("a", 2), take("a", 1), FIGURES]
         calls = [*SOME[:4], *reading, *SOME[4:], FINISH, FIGURES, take("a"), open_("b", 1), take("b"), FIGURES, CLOSE]
         put(cat, f"hybrid-full-{name}", "HYB-1 HYB-4 HYB-6", f"{name} memory", memory, one("full"), calls)
@@ -370,7 +393,7 @@ def full(cat: Catalog) -> None:
     calls = [write(41, "x"), write(48, "y"), write(44, "z"), {"call": "property", "key": "k", "value": "v"}, FINISH]
     put(cat, "hybrid-full-options", "HYB-1 HYB-4", "other options", 0, one("full", 10, **more), calls)
     put(cat, "hybrid-full-empty", "HYB-1 HYB-4 WRT-7", "no records", 0, one("full"), [FINISH])
-    put(cat, "hybrid-full-buffer", "HYB-1 SRT-1", "regions end when the buffer is full", 300,
+    put(cat, "hybrid-full-buffer", "HYB-1 SRT-1", "regions end when the buffer is full", 700,
         one("full", 5, buffer_size=200), [{"call": "many", "count": 60, "seed": 3, "partitions": [0, 5],
                                            "length": [0, 40], "content": "words"}, FIGURES, FINISH, FIGURES])  # fmt: skip
 
@@ -378,8 +401,13 @@ def full(cat: Catalog) -> None:
 def selective(cat: Catalog) -> None:
     """Files of selective stores: HYB-5."""
 
-    def case(name: str, title: str, memory: int, calls: list[Call], clause: str = "HYB-5", **options: Any) -> None:
-        put(cat, f"hybrid-selective-{name}", clause, title, memory, one("selective", **options), calls)
+    def case(
+        name: str, title: str, memory: int, calls: list[Call], clause: str = "HYB-5", unwritten: int = 0, **options: Any
+    ) -> None:  # fmt: skip
+        model = put(cat, f"hybrid-selective-{name}", clause, title, memory, one("selective", **options), calls)
+        if unwritten:
+            store = model.stores[0]
+            assert sum(held.size for held in store.held) - store.written == unwritten, name
 
     everybody = [call for p in range(3) for call in (open_(f"p{p}", p), take(f"p{p}"))]
     case("unread", "nothing was delivered: all is in the file", 0, [*SOME, FINISH, FIGURES, CLOSE])
@@ -391,20 +419,20 @@ def selective(cat: Catalog) -> None:
     rest = [write(0, "y" * 500), FLUSH, FINISH]
     last = [call for p in range(3) for call in (take(f"p{p}"),)]
     opened = [open_(f"p{p}", p) for p in range(3)]
-    case("part", "own blocks that were delivered are not written", 300,
+    case("part", "own blocks that were delivered are not written", 600,
          [*opened, *long, FLUSH, take("p1", 1), take("p2", 2), *rest, FIGURES, *last, CLOSE],
-         block_size=24)  # fmt: skip
-    case("one-read", "a region without blocks for one of its partitions", 300,
-         [*opened, *long, FLUSH, take("p2"), *rest, FIGURES, *last, CLOSE], block_size=24)  # fmt: skip
+         unwritten=144, block_size=24)  # fmt: skip
+    case("one-read", "a region without blocks for one of its partitions", 600,
+         [*opened, *long, FLUSH, take("p2"), *rest, FIGURES, *last, CLOSE], unwritten=144, block_size=24)  # fmt: skip
     shared = [to_all("one"), to_all("two"), to_some([0, 2], "three"), to_some([1], "four"), FLUSH]
-    case("shared", "shared blocks stay until each of their partitions has delivered them", 300,
+    case("shared", "shared blocks stay until each of their partitions has delivered them", 600,
          [*opened, *shared, take("p0", 1), take("p1", 2), take("p2", 1), *rest, FIGURES, *last, CLOSE],
-         block_size=4)  # fmt: skip
-    case("shared-unopened", "a partition without a consumer still wants them", 300,
+         unwritten=32, block_size=4)  # fmt: skip
+    case("shared-unopened", "a partition without a consumer still wants them", 600,
          [*opened[:2], *shared, take("p0"), take("p1"), *rest, FIGURES, take("p0"), take("p1"), open_("p2", 2),
-          take("p2"), CLOSE], block_size=4)  # fmt: skip
-    case("nothing-left", "a region that was delivered is not written", 300,
-         [*opened, *long, FLUSH, *last, FIGURES, *rest, FIGURES, *last, CLOSE])  # fmt: skip
+          take("p2"), CLOSE], unwritten=32, block_size=4)  # fmt: skip
+    case("nothing-left", "a region that was delivered is not written", 600,
+         [*opened, *long, FLUSH, *last, FIGURES, *rest, FIGURES, *last, CLOSE], unwritten=216)  # fmt: skip
     spread = [write(p, "record") for p in (12, 17, 19, 14)]
     case("rotation", "own extents are in the order of a region writer", 0,
          [*spread, FLUSH, write(13, "a"), write(18, "b"), FINISH, CLOSE], partitions=10, first_partition=10,
@@ -474,23 +502,25 @@ def failures(cat: Catalog) -> None:
 def memory(cat: Catalog) -> None:
     """Which regions leave: HYB-6."""
 
-    def regions(count: int, store: int = 0, size: int = 72) -> list[Call]:
+    def regions(count: int, store: int = 0) -> list[Call]:
+        # Far more than the message of the region, which stays in a selective store.
+        size = 300
         return [{**call, "store": store} for n in range(count) for call in (write(0, chr(97 + n) * size), FLUSH)]
 
     for mode in ("full", "selective"):
-        put(cat, f"hybrid-oldest-{mode}", "HYB-6", "without a consumer the oldest leave first", 1000, one(mode),
+        put(cat, f"hybrid-oldest-{mode}", "HYB-6", "without a consumer the oldest leave first", 4100, one(mode),
             [*regions(8), FIGURES, open_("a", 0), take("a"), FIGURES])  # fmt: skip
-        put(cat, f"hybrid-newest-{mode}", "HYB-6", "with a consumer the newest leave first", 1000, one(mode),
+        put(cat, f"hybrid-newest-{mode}", "HYB-6", "with a consumer the newest leave first", 4100, one(mode),
             [open_("a", 0), *regions(8), FIGURES, take("a", 3), *regions(4), FIGURES, FINISH, take("a"),
              open_("b", 1), open_("c", 2), take("b"), take("c"), FIGURES, CLOSE])  # fmt: skip
         two = [*one(mode), *one(mode), *one("full")]
-        put(cat, f"hybrid-stores-{mode}", "HYB-6", "stores without a consumer before others, then the largest", 2000,
+        put(cat, f"hybrid-stores-{mode}", "HYB-6", "stores without a consumer before others, then the largest", 8200,
             two, [open_("a", 0), *regions(3), *regions(4, 1), *regions(2, 2), *regions(4),
                   *({**FIGURES, "store": store} for store in range(3)),
                   open_("b", 0, store=1), open_("c", 0, store=2), *regions(6, 1), *regions(3, 2),
                   *({**FIGURES, "store": store} for store in range(3)),
                   *({"call": "release", "store": store} for store in range(3))])  # fmt: skip
-    put(cat, "hybrid-later-left", "HYB-6 HYB-5", "a region stays if a later one has left, until it is delivered", 1000,
+    put(cat, "hybrid-later-left", "HYB-6 HYB-5", "a region stays if a later one has left, until it is delivered", 4100,
         one("selective"), [open_("a", 0), *regions(8), {"call": "close_consumer", "consumer": "a"}, *regions(3),
                            FIGURES, open_("b", 1), take("b"), open_("c", 2), take("c"), FIGURES])  # fmt: skip
 
@@ -530,7 +560,7 @@ def drawn(cat: Catalog) -> None:
                 calls.append(open_(f"p{partition}", partition))
             calls.append(take(f"p{partition}"))
         calls += [FIGURES, CLOSE]
-        put(cat, f"hybrid-drawn-{seed}", "HYB-3 HYB-4 HYB-5 HYB-6", "a script that was drawn", rng.choice((0, 300, 900)),
+        put(cat, f"hybrid-drawn-{seed}", "HYB-3 HYB-4 HYB-5 HYB-6", "a script that was drawn", rng.choice((0, 900, 2000)),
             one(mode, count, **options), calls)  # fmt: skip
 
 

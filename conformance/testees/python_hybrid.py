@@ -48,7 +48,7 @@ class Script:
 
     def __init__(self, request: Json, options: Callable[[Json], WriterOptions]) -> None:
         """Make the stores."""
-        memory = HybridMemory(request["memory"])
+        self.memory = HybridMemory(request["memory"])
         self.stores: list[HybridStore] = []
         self.consumers: dict[tuple[int, str], HybridConsumer] = {}
         self.taken: list[Json] = []
@@ -57,7 +57,7 @@ class Script:
             for number, store in enumerate(request["stores"]):
                 name = f"{request['path']}-{number}" if number else request["path"]
                 chosen = options(store["options"])
-                self.stores.append(HybridStore(name, chosen, memory=memory, mode=store["mode"], delay=NEVER))
+                self.stores.append(HybridStore(name, chosen, memory=self.memory, mode=store["mode"], delay=NEVER))
         except BaseException:
             self.close()
             raise
@@ -92,6 +92,7 @@ class Script:
                     "bytes": figures.bytes,
                     "in_memory": figures.in_memory,
                     "written": figures.written,
+                    "used": self.memory.used,
                 }
             )
         else:

@@ -48,6 +48,11 @@ class ImageRegion:
         """The size of its blocks in bytes."""
         return self.data.end - self.data.start
 
+    @property
+    def message_size(self) -> int:
+        """The size of its message, as a block of the index file, in bytes."""
+        return self.index.end - self.index.start
+
 
 class Image:
     """The regions of a store, wherever their bytes are."""
@@ -130,7 +135,7 @@ class Image:
         self.regions.append(region)
         self._staying.append(region.number)
         self.staying += region.size
-        self._memory._count(region.size, 0)
+        self._memory._count(region.size + region.message_size, 0)
         self._open = None
         self._regions_end = len(self._others)
 
@@ -169,6 +174,8 @@ class Image:
         for region in self.regions:
             if region.place != "gone":
                 self._drop(region)
+            else:
+                self._drop_message(region)
 
     def _drop(self, region: ImageRegion) -> None:
         leaving = region.place == "leaving"
@@ -178,10 +185,20 @@ class Image:
         elif region.number in self._leaving:
             self._leaving.remove(region.number)
         region.place = "gone"
-        self._memory._count(-region.size, -region.size if leaving else 0)
+        self._memory._count(-region.size, -self._leaves(region) if leaving else 0)
         region.data.chunks = None
-        if region.index.location is not None or (self.selective and not region.unread):
+        is_usable = self.failure is None and not self.ended
+        if not (self.selective and region.unread and is_usable):
+            self._drop_message(region)
+
+    def _drop_message(self, region: ImageRegion) -> None:
+        if region.index.chunks is not None:
             region.index.chunks = None
+            self._memory._count(-region.message_size, 0)
+
+    def _leaves(self, region: ImageRegion) -> int:
+        """The bytes that leave the memory with a region: its blocks, and its message unless consumers need that."""
+        return region.size if self.selective else region.size + region.message_size
 
     def give_up(self, *, newest: bool) -> bool:
         """Decide that the newest or oldest region that may leave leaves; False if none may."""
@@ -196,7 +213,7 @@ class Image:
         self.staying -= region.size
         bisect.insort(self._leaving, region.number)
         region.place = "leaving"
-        self._memory._count(0, region.size)
+        self._memory._count(0, self._leaves(region))
         if not self.selective:
             self._wanted = max(self._wanted, region.number + 1)
         return True
@@ -243,7 +260,7 @@ class Image:
             if region.unread:
                 continue
             if region.place == "gone":
-                region.index.chunks = None
+                self._drop_message(region)
             else:
                 self._drop(region)
         progress.region = max(progress.region, number)
@@ -255,5 +272,5 @@ class Image:
 
     @property
     def in_memory(self) -> int:
-        """The bytes of regions that are in memory."""
+        """The bytes of blocks that are in memory."""
         return sum(region.size for region in self.regions if region.place != "gone")

@@ -34,8 +34,11 @@ class HybridMemory:
     """The memory that hybrid stores share, usually one for each process.
 
     When more than 70 % of it is in use, regions leave it until 40 % are: first those of stores without a consumer, then
-    those that will be consumed last. Each store can be above it by one region: a region is complete in memory before it
-    is counted. The sort buffers of the stores' writers are not in it.
+    those that will be consumed last.
+
+    Each store can be above it by one region: a region is complete in memory before it is counted. The messages of
+    regions are counted, but those of a selective store stay until all of its partitions have read the region: 4 bytes
+    for each partition and region. The sort buffers of the stores' writers are not counted.
     """
 
     def __init__(self, size: int) -> None:
@@ -59,7 +62,7 @@ class HybridMemory:
 
     @property
     def used(self) -> int:
-        """The bytes of regions that are in memory."""
+        """The bytes of blocks and of region messages that are in memory (HYB-6)."""
         return self._used
 
     def _count(self, used: int, leaving: int) -> None:

@@ -33,8 +33,8 @@ enum OwnCall {
     Release {},
 }
 
-#[derive(Default)]
 struct Script {
+    memory: HybridMemory,
     /// None once it was closed.
     stores: Vec<Option<HybridStore>>,
     consumers: HashMap<(usize, String), HybridConsumer>,
@@ -45,7 +45,13 @@ struct Script {
 /// Makes the stores and the calls.
 pub(crate) fn hybrid(request: Hybrid) -> Answer {
     let memory = HybridMemory::new(request.memory);
-    let mut script = Script::default();
+    let mut script = Script {
+        memory: memory.clone(),
+        stores: Vec::new(),
+        consumers: HashMap::new(),
+        taken: Vec::new(),
+        figures: Vec::new(),
+    };
     for (at, store) in request.stores.into_iter().enumerate() {
         let known = [("full", HybridMode::Full), ("selective", HybridMode::Selective)];
         let mode = word("mode", &store.mode, &known)?;
@@ -119,7 +125,7 @@ impl Script {
                 let figures = self.store(at)?.figures();
                 self.figures.push(json!({
                     "regions": figures.regions, "bytes": figures.bytes, "in_memory": figures.in_memory,
-                    "written": figures.written,
+                    "written": figures.written, "used": self.memory.used(),
                 }));
             }
             OwnCall::Close {} => {

@@ -44,9 +44,9 @@ pub struct HybridFigures {
 /// What the memory counts, of all stores together.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    /// The bytes of regions that are in memory.
+    /// The bytes of blocks and of region messages that are in memory.
     pub used: u64,
-    /// The bytes of those that are about to leave.
+    /// Those of these that are about to leave.
     pub leaving: u64,
     /// How many stores write.
     pub spills: usize,
@@ -70,6 +70,8 @@ pub(super) struct Region {
     pub index: u64,
     /// The size of its blocks.
     pub bytes: u64,
+    /// The bytes that leave the memory with it: its blocks, and its message unless consumers need that (HYB-6).
+    leaves: u64,
     /// The partitions that have not read it to its end, in a selective store.
     unread: u32,
     place: Place,
@@ -193,7 +195,7 @@ impl ImageState {
             let index = self.index.begin();
             self.index.append(bytes.clone());
             match (piece, self.open.take()) {
-                (Piece::Region, Some(data)) => self.commit(data, index, counts),
+                (Piece::Region, Some(data)) => self.commit(data, index, bytes.len() as u64, counts),
                 (_, open) => {
                     self.open = open;
                     self.others.push(bytes);
@@ -203,15 +205,16 @@ impl ImageState {
         self.changes += 1;
     }
 
-    fn commit(&mut self, data: u64, index: u64, counts: &mut Counts) {
+    fn commit(&mut self, data: u64, index: u64, message: u64, counts: &mut Counts) {
         let bytes = self.data.size - data;
         self.staying.insert(self.regions.len());
         self.staying_bytes += bytes;
-        counts.used += bytes;
+        counts.used += bytes + message;
         self.regions.push(Region {
             data,
             index,
             bytes,
+            leaves: if self.selective { bytes } else { bytes + message },
             unread: self.progress.len() as u32,
             place: Place::Staying,
             writing: false,
@@ -287,8 +290,9 @@ impl ImageState {
 
     fn drop_all(&mut self, counts: &mut Counts) {
         for number in 0..self.regions.len() {
-            if self.regions[number].place != Place::Gone {
-                self.drop_region(number, counts);
+            match self.regions[number].place {
+                Place::Gone => counts.used -= self.index.drop_chunks(self.regions[number].index),
+                Place::Staying | Place::Leaving => self.drop_region(number, counts),
             }
         }
         self.changes += 1;
@@ -300,15 +304,13 @@ impl ImageState {
             self.staying_bytes -= region.bytes;
         }
         if self.leaving.remove(&number) || region.place == Place::Leaving {
-            counts.leaving -= region.bytes;
+            counts.leaving -= region.leaves;
         }
         region.place = Place::Gone;
-        counts.used -= region.bytes;
-        self.data.drop_chunks(region.data);
-        let is_unread = self.selective && region.unread > 0;
-        let is_written = self.index.get(region.index).is_some_and(|part| part.location.is_some());
-        if is_written || self.selective && !is_unread {
-            self.index.drop_chunks(region.index);
+        counts.used -= self.data.drop_chunks(region.data);
+        let needs_message = self.selective && region.unread > 0 && self.failure.is_none() && !self.ended;
+        if !needs_message {
+            counts.used -= self.index.drop_chunks(region.index);
         }
     }
 
@@ -342,7 +344,7 @@ impl ImageState {
         let region = &mut self.regions[number];
         self.staying_bytes -= region.bytes;
         region.place = Place::Leaving;
-        counts.leaving += region.bytes;
+        counts.leaving += region.leaves;
         if !self.selective {
             self.wanted = self.wanted.max(number + 1);
         }
@@ -434,10 +436,7 @@ impl ImageState {
                 continue;
             }
             match region.place {
-                Place::Gone => {
-                    let index = region.index;
-                    self.index.drop_chunks(index);
-                }
+                Place::Gone => counts.used -= self.index.drop_chunks(region.index),
                 _ => self.drop_region(passed, counts),
             }
         }

@@ -9,8 +9,9 @@ use std::sync::PoisonError;
 /// The memory that hybrid stores share, usually one for each process. Clones share it. When more than 70 % of it is in
 /// use, regions leave it until 40 % are: first those of stores without a consumer, then those that will be consumed last.
 ///
-/// Each store can be above it by one region: a region is complete in memory before it is counted. The sort buffers of the
-/// stores' writers are not in it.
+/// Each store can be above it by one region: a region is complete in memory before it is counted. The messages of regions
+/// are counted, but those of a selective store stay until all of its partitions have read the region: 4 bytes for each
+/// partition and region. The sort buffers of the stores' writers are not counted.
 #[derive(Clone)]
 pub struct HybridMemory {
     shared: Arc<Shared>,
@@ -89,7 +90,7 @@ impl HybridMemory {
         self.shared.bytes
     }
 
-    /// The bytes of regions that are in memory.
+    /// The bytes of blocks and of region messages that are in memory (HYB-6).
     pub fn used(&self) -> u64 {
         self.lock().counts.used
     }

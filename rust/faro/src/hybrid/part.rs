@@ -93,11 +93,10 @@ impl Parts {
         }
     }
 
-    /// Drops the bytes of a part.
-    pub(super) fn drop_chunks(&mut self, start: u64) {
-        if let Some(part) = self.parts.get_mut(&start) {
-            part.chunks = None;
-        }
+    /// Drops the bytes of a part; returns how many were in memory.
+    pub(super) fn drop_chunks(&mut self, start: u64) -> u64 {
+        let dropped = |part: &mut Part| part.chunks.take().map(|_| part.end - part.start);
+        self.parts.get_mut(&start).and_then(dropped).unwrap_or(0)
     }
 
     pub(super) fn clear(&mut self) {

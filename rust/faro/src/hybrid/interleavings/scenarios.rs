@@ -4,8 +4,8 @@ use super::pool::Running;
 use super::progress::Progress;
 use super::sync::{Arc, Mutex};
 use super::world::{
-    Bell, PARTITIONS, Step, World, all_read, assert_all, assert_some, expected, largest, mode, reads, reads_and,
-    script, take, write, write_all,
+    Bell, PARTITIONS, Step, World, all_read, assert_all, assert_some, expected, largest, messages, mode, reads,
+    reads_and, script, take, write, write_all,
 };
 use super::{HybridMode, HybridPosition, HybridStore, explore};
 use crate::error::ErrorCode;
@@ -203,8 +203,12 @@ fn two_stores_spill_each_other() {
     explore(|| {
         let world = Arc::new(World::new(little(), Running::new(thread_rng().gen_range(0..3), None)));
         let scripts = [script(), script()];
-        // A region of each store (HYB-6).
-        let most = world.memory.bytes() + scripts.iter().map(|script| largest(script)).sum::<u64>();
+        // A region of each store, and messages (HYB-6).
+        let beside = scripts
+            .iter()
+            .map(|script| largest(script) + messages(script))
+            .sum::<u64>();
+        let most = world.memory.bytes() + beside;
         let mut name = 0;
         let stores = scripts.map(|script| {
             name += 1;

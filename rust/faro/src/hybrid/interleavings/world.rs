@@ -48,6 +48,12 @@ pub(super) fn largest(script: &[Step]) -> u64 {
     regions.map(|steps| steps.iter().map(bytes).sum()).max().unwrap_or(0)
 }
 
+/// The most bytes of the messages of a script's regions: a store that is read keeps them (HYB-6).
+pub(super) fn messages(script: &[Step]) -> u64 {
+    const LARGEST: u64 = 160;
+    script.split_inclusive(|step| step.flushes).count() as u64 * LARGEST
+}
+
 pub(super) fn write(store: &mut HybridStore, step: &Step) -> Result<()> {
     let record = vec![step.record; step.length()];
     match step.to {

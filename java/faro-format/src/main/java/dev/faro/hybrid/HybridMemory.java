@@ -12,8 +12,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * leave it until 40 % are: first those of stores without a consumer, then those that will be consumed last. Safe to share
  * between threads.
  *
- * <p>Each store can be above it by one region: a region is complete in memory before it is counted. The sort buffers of
- * the stores' writers are not in it.
+ * <p>Each store can be above it by one region: a region is complete in memory before it is counted. The messages of
+ * regions are counted, but those of a selective store stay until all of its partitions have read the region: 4 bytes for
+ * each partition and region. The sort buffers of the stores' writers are not counted.
  */
 public final class HybridMemory {
     /** The most bytes, so that ten times as many are a number too. */
@@ -46,7 +47,7 @@ public final class HybridMemory {
         return bytes;
     }
 
-    /** The bytes of regions that are in memory. */
+    /** The bytes of blocks and of region messages that are in memory (HYB-6). */
     public long used() {
         lock.lock();
         try {
@@ -74,21 +75,25 @@ public final class HybridMemory {
         }
     }
 
-    /** Counts a region that is in memory now. With the lock. */
+    /** Counts a region, with its message, that is in memory now. With the lock. */
     void takes(long size) {
         used += size;
     }
 
-    /** Counts a region that is about to leave. With the lock. */
+    /** Counts bytes that are about to leave. With the lock. */
     void leaves(long size) {
         leaving += size;
     }
 
-    /** Counts a region that has left. With the lock. */
-    void left(long size, boolean wasLeaving) {
+    /** Counts bytes that have left. With the lock. */
+    void left(long size) {
         used -= size;
-        leaving -= wasLeaving ? size : 0;
         changed.signalAll();
+    }
+
+    /** Counts bytes that were about to leave, and are leaving now. With the lock. */
+    void stopsLeaving(long size) {
+        leaving -= size;
     }
 
     /** Counts a spill that begins. With the lock. */

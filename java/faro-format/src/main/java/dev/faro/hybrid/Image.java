@@ -125,7 +125,7 @@ final class Image {
         regions.add(region);
         staying.add(region.number);
         stayingBytes += region.bytes();
-        memory.takes(region.bytes());
+        memory.takes(region.bytes() + region.messageBytes());
         open = null;
         regionsEnd = others.size();
         if (!isUsable()) {
@@ -313,7 +313,9 @@ final class Image {
 
     private void dropAll() {
         for (ImageRegion region : regions) {
-            if (region.state != ImageRegion.State.GONE) {
+            if (region.state == ImageRegion.State.GONE) {
+                memory.left(region.index.drop());
+            } else {
                 drop(region);
             }
         }
@@ -321,18 +323,24 @@ final class Image {
     }
 
     private void drop(ImageRegion region) {
-        boolean wasLeaving = region.state == ImageRegion.State.LEAVING;
+        if (region.state == ImageRegion.State.LEAVING) {
+            memory.stopsLeaving(leaves(region));
+        }
         if (staying.remove(region.number)) {
             stayingBytes -= region.bytes();
         }
         leaving.remove(region.number);
         region.state = ImageRegion.State.GONE;
-        memory.left(region.bytes(), wasLeaving);
-        region.data.drop();
-        boolean isRead = region.unread > 0;
-        if (region.index.location != null || selective && !isRead) {
-            region.index.drop();
+        memory.left(region.data.drop());
+        boolean needsMessage = selective && region.unread > 0 && isUsable();
+        if (!needsMessage) {
+            memory.left(region.index.drop());
         }
+    }
+
+    /** What leaves the memory with a region: its blocks, and its message unless consumers need that (HYB-6). */
+    private long leaves(ImageRegion region) {
+        return selective ? region.bytes() : region.bytes() + region.messageBytes();
     }
 
     long staying() {
@@ -364,7 +372,7 @@ final class Image {
         stayingBytes -= region.bytes();
         leaving.add(number);
         region.state = ImageRegion.State.LEAVING;
-        memory.leaves(region.bytes());
+        memory.leaves(leaves(region));
         if (!selective) {
             wanted = Math.max(wanted, number + 1);
         }
@@ -478,7 +486,7 @@ final class Image {
                     continue;
                 }
                 if (region.state == ImageRegion.State.GONE) {
-                    region.index.drop();
+                    memory.left(region.index.drop());
                 } else {
                     drop(region);
                 }

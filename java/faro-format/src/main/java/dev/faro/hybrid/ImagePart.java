@@ -32,8 +32,11 @@ final class ImagePart {
         return chunks;
     }
 
-    void drop() {
+    /** Drops the bytes; returns how many were in memory. */
+    long drop() {
+        long dropped = chunks == null ? 0 : end - start;
         chunks = null;
+        return dropped;
     }
 
     /** Copies bytes from an offset in the part on, as many as there are and fit. */

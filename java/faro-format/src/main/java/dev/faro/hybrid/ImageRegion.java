@@ -32,4 +32,9 @@ final class ImageRegion {
     long bytes() {
         return data.end() - data.start;
     }
+
+    /** The size of its message, as a block of the index file, in bytes. */
+    long messageBytes() {
+        return index.end() - index.start;
+    }
 }

@@ -23,6 +23,7 @@ import java.util.Map;
 
 /** The operation {@code hybrid}: stores of one memory, and their consumers. */
 final class HybridOperation {
+    private final HybridMemory memory;
     private final List<HybridStore> stores = new ArrayList<>();
     private final Map<String, HybridConsumer> consumers = new HashMap<>();
     private final ObjectNode answer = Answers.object();
@@ -30,8 +31,12 @@ final class HybridOperation {
     private final ArrayNode taken = answer.putArray("taken");
     private final ArrayNode figures = answer.putArray("figures");
 
+    private HybridOperation(HybridMemory memory) {
+        this.memory = memory;
+    }
+
     static ObjectNode perform(JsonNode request) throws FaroException {
-        HybridOperation script = new HybridOperation();
+        HybridOperation script = new HybridOperation(new HybridMemory(request.get("memory").longValue()));
         try {
             return script.run(request);
         } finally {
@@ -40,7 +45,6 @@ final class HybridOperation {
     }
 
     private ObjectNode run(JsonNode request) throws FaroException {
-        HybridMemory memory = new HybridMemory(request.get("memory").longValue());
         String path = request.get("path").textValue();
         for (JsonNode store : request.get("stores")) {
             HybridMode mode = HybridMode.valueOf(store.get("mode").textValue().toUpperCase(Locale.ROOT));
@@ -79,7 +83,8 @@ final class HybridOperation {
             case "figures" -> {
                 HybridFigures now = store.figures();
                 figures.addObject().put("regions", now.regions()).put("bytes", now.bytes())
-                        .put("in_memory", now.inMemory()).put("written", now.written());
+                        .put("in_memory", now.inMemory()).put("written", now.written())
+                        .put("used", memory.used());
             }
             case "close" -> store.close();
             case "release" -> store.release();
