@@ -547,7 +547,7 @@ LANE_CASES := verdicts spec-check readme-check conformance fuzz-short
 LANE_FAULTS := faults races-short partitioning bounds-short
 LANES := rust others cases faults
 # What takes too long for `make test`: steps that mostly use one core, and builds and engines.
-LANE_DEEP := least-rust-lib kills demo
+LANE_DEEP := least-rust-lib kills demo packages-sample site-sample site-viewer-sample
 LANE_ENGINES := api-compare test-flink test-flink-1-sample test-spark-4-sample test-spark-3-sample
 .PHONY: $(addprefix lane-,$(LANES))
 lane-rust: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_RUST)
@@ -561,7 +561,7 @@ lane-engines: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_ENGINES) BUILT=
 
 # After `make test`, which has built what the lanes use.
 .PHONY: test-more
-test-more: .venv/demo-stamp out/tpch-0.1/stamp out/tpch-parquet-0.1/stamp ## After `make test`: more kills, the demo, least versions, Flink and Spark
+test-more: .venv/demo-stamp out/tpch-0.1/stamp out/tpch-parquet-0.1/stamp ## After `make test`: more kills, the demo, least versions, samples of packages and site, Flink and Spark
 	@FARO_LANES=1 $(MAKE) --no-print-directory -j2 lane-deep lane-engines
 
 .PHONY: test

@@ -162,9 +162,8 @@ def flink_queries(sizes: Sizes) -> Iterator[Step]:
     """Small queries of some clients at once, with each of Flink's kinds of exchanges and with Faro's."""
     for job, clients in itertools.product(("sums", "tpch"), CLIENTS if sizes.growth else CLIENTS[:1]):
         cell = (("job", job), ("clients", clients), ("partitions", 2), ("codec", "lz4"))
-        # The queries of a turn end after its five seconds, and 32 clients have to wait for each other.
-        timeout = 3600.0 if clients == CLIENTS[-1] else 900.0
-        call = Call("java", "flink-queries", cell, sizes.alone, None, small_tables=True, timeout=timeout)
+        # Turns of five seconds and more with five shuffles, until the compilers have done their work.
+        call = Call("java", "flink-queries", cell, 2 * sizes.alone, None, small_tables=True, timeout=3600.0)
         yield Step("flink-queries", (call,), 1)
 
 

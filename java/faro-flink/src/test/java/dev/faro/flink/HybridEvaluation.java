@@ -22,8 +22,8 @@ import org.apache.flink.util.Collector;
 
 /**
  * Measures what was published of hybrid shuffles as far as a small machine can, and puts the tables into
- * {@code docs/flink-hybrid.md}. Nothing here is a matter of speed: bytes on the
- * disk, and the schedule of waiting tasks.
+ * {@code docs/flink-hybrid.md}: bytes on the disk, the schedule of waiting tasks, and Flink's requests for buffers, which
+ * Faro's partitions do not make.
  */
 public final class HybridEvaluation {
     private static final Path PAGE = Path.of("docs/flink-hybrid.md");
@@ -54,6 +54,7 @@ public final class HybridEvaluation {
         Map<String, String> tables = new HashMap<>();
         tables.put("makespan", evaluation.makespan());
         tables.put("disk", evaluation.disk());
+        tables.put("batches", batches());
         String page = Files.readString(PAGE);
         for (Map.Entry<String, String> table : tables.entrySet()) {
             Matcher place = Pattern.compile("(<!-- table " + table.getKey() + " -->\n).*?(<!-- end -->)", Pattern.DOTALL)
@@ -207,5 +208,20 @@ public final class HybridEvaluation {
             }
         }
         return table.toString();
+    }
+
+    // Requests for network buffers, in batches and not.
+
+    private static String batches() throws Exception {
+        StringBuilder table = new StringBuilder(head("threads", "one with each request", "ten with each request"));
+        for (int threads : new int[] {1, 8}) {
+            table.append(row(threads, spread(BufferRequests.milliseconds(threads, false)),
+                    spread(BufferRequests.milliseconds(threads, true))));
+        }
+        return table.toString();
+    }
+
+    private static String spread(double[] milliseconds) {
+        return String.format(Locale.ROOT, "%.1f ms (%.1f to %.1f)", milliseconds[1], milliseconds[0], milliseconds[2]);
     }
 }

@@ -39,7 +39,11 @@ final class OneShuffle {
     private OneShuffle() {}
 
     /** Arguments: the shuffle, the folder for files, the case as JSON. */
-    public static void main(String[] args) throws Exception {
+    public static void main(String[] args) {
+        ShuffleProcess.runAndExit(() -> answerAll(args));
+    }
+
+    private static void answerAll(String[] args) throws Exception {
         PrintStream answers = System.out;
         // Log output must not get between the answers.
         System.setOut(System.err);
@@ -60,8 +64,6 @@ final class OneShuffle {
                 }
             }
         }
-        // Some of Flink's threads do not end.
-        System.exit(0);
     }
 
     private static long written() {
@@ -78,7 +80,8 @@ final class OneShuffle {
         all.put("taskmanager.network.sort-shuffle.min-buffers", slots > 4 ? "64" : "512");
         all.put("taskmanager.memory.network.min", "256mb");
         all.put("taskmanager.memory.network.max", "256mb");
-        all.put("taskmanager.memory.managed.size", "256mb");
+        // An operator that sorts takes at least 12 pages of 32 KiB, and memory is divided by slots.
+        all.put("taskmanager.memory.managed.size", Math.max(256, 4 * slots) + "mb");
         all.put("taskmanager.network.compression.codec", codec.toUpperCase(Locale.ROOT));
         // With it, Flink 2.3 fails at q18, whatever the shuffle: "The OperatorFactory ... have not been initialized".
         all.put("table.optimizer.adaptive-broadcast-join.strategy", "none");

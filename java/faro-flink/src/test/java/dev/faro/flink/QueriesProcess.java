@@ -91,7 +91,11 @@ final class QueriesProcess {
     }
 
     /** Arguments: the shuffle, the folder for files, the case as JSON. */
-    public static void main(String[] args) throws Exception {
+    public static void main(String[] args) {
+        ShuffleProcess.runAndExit(() -> answerAll(args));
+    }
+
+    private static void answerAll(String[] args) throws Exception {
         PrintStream answers = System.out;
         // Log output must not get between the answers.
         System.setOut(System.err);
@@ -109,8 +113,6 @@ final class QueriesProcess {
                 answers.println(mapper.writeValueAsString(process.run(made)));
             }
         }
-        // Some of Flink's threads do not end.
-        System.exit(0);
     }
 
     private Answer run(MadeFiles made) throws Exception {

@@ -44,6 +44,26 @@ final class ShuffleProcess implements AutoCloseable {
         answers = process.inputReader(StandardCharsets.UTF_8);
     }
 
+    /** What a process runs. */
+    interface Program {
+        void run() throws Exception;
+    }
+
+    /**
+     * Runs the program of such a process, and ends the process: some of Flink's threads do not end. The process that
+     * waits for an answer learns of a failure in this way.
+     */
+    static void runAndExit(Program program) {
+        int status = 1;
+        try {
+            program.run();
+            status = 0;
+        } catch (Exception | LinkageError | OutOfMemoryError e) {
+            e.printStackTrace();
+        }
+        System.exit(status);
+    }
+
     /** Makes it run its work once. */
     <T> T run(Class<T> type) throws IOException {
         String answer = null;
