@@ -162,7 +162,7 @@ def flink_queries(sizes: Sizes) -> Iterator[Step]:
     """Small queries of some clients at once, with each of Flink's kinds of exchanges and with Faro's."""
     for job, clients in itertools.product(("sums", "tpch"), CLIENTS if sizes.growth else CLIENTS[:1]):
         cell = (("job", job), ("clients", clients), ("partitions", 2), ("codec", "lz4"))
-        # Turns of five seconds and more with five shuffles, until the compilers have done their work.
+        # Five shuffles run up to 32 turns of five seconds each before they are measured. Turns differ by a tenth.
         call = Call("java", "flink-queries", cell, 2 * sizes.alone, None, small_tables=True, timeout=3600.0)
         yield Step("flink-queries", (call,), 1)
 

@@ -80,7 +80,8 @@ final class Cluster implements AutoCloseable {
         return start(folder, slots, all);
     }
 
-    private static Cluster start(Path folder, int slots, Map<String, String> options) throws Exception {
+    /** Starts a cluster with the shuffle that the options name. */
+    static Cluster start(Path folder, int slots, Map<String, String> options) throws Exception {
         Configuration configuration = new Configuration();
         configuration.setString("io.tmp.dirs", folder.toString());
         configuration.setString("execution.runtime-mode", "BATCH");

@@ -48,7 +48,11 @@ public final class HybridEvaluation {
     }
 
     /** Takes a folder for files, and runs for some five minutes from the folder of the repository. */
-    public static void main(String[] arguments) throws Exception {
+    public static void main(String[] arguments) {
+        ShuffleProcess.runAndExit(() -> evaluate(arguments));
+    }
+
+    private static void evaluate(String[] arguments) throws Exception {
         Path folder = Files.createTempDirectory(Files.createDirectories(Path.of(arguments[0])), "faro-evaluation-");
         HybridEvaluation evaluation = new HybridEvaluation(folder);
         Map<String, String> tables = new HashMap<>();
@@ -66,8 +70,6 @@ public final class HybridEvaluation {
         }
         Files.writeString(PAGE, page);
         JobsBenchmark.remove(folder);
-        // Some of Flink's threads do not end.
-        System.exit(0);
     }
 
     private Path newFolder(String name) throws IOException {

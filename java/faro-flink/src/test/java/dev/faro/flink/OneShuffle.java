@@ -51,7 +51,8 @@ final class OneShuffle {
         JobCase jobCase = mapper.readValue(args[2], JobCase.class);
         Path folder = Path.of(args[1]);
         Cluster.Job job = jobCase.toJob();
-        try (Cluster cluster = cluster(args[0], folder, jobCase.slotsOfTaskManager(), jobCase.codec());
+        try (Cluster cluster = cluster(args[0], folder, jobCase.slotsOfTaskManager(), jobCase.codec(),
+                WatchedFactory.class);
                 BufferedReader requests =
                         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             while (requests.readLine() != null) {
@@ -73,14 +74,19 @@ final class OneShuffle {
                 .sum();
     }
 
-    /** Starts a cluster with a shuffle, by its name. */
-    static Cluster cluster(String shuffle, Path folder, int slots, String codec) throws Exception {
+    /**
+     * Starts a cluster with a shuffle, by its name.
+     *
+     * @param faro the factory of Faro's shuffles
+     */
+    static Cluster cluster(String shuffle, Path folder, int slots, String codec,
+            Class<? extends FaroShuffleServiceFactory> faro) throws Exception {
         Map<String, String> all = new HashMap<>();
         // Flink's default, if there is enough memory for it.
         all.put("taskmanager.network.sort-shuffle.min-buffers", slots > 4 ? "64" : "512");
         all.put("taskmanager.memory.network.min", "256mb");
         all.put("taskmanager.memory.network.max", "256mb");
-        // An operator that sorts takes at least 12 pages of 32 KiB, and memory is divided by slots.
+        // It is divided by slots, and a slot's operators share it: one that sorts fails without 12 pages of 32 KiB.
         all.put("taskmanager.memory.managed.size", Math.max(256, 4 * slots) + "mb");
         all.put("taskmanager.network.compression.codec", codec.toUpperCase(Locale.ROOT));
         // With it, Flink 2.3 fails at q18, whatever the shuffle: "The OperatorFactory ... have not been initialized".
@@ -98,6 +104,9 @@ final class OneShuffle {
             all.put("execution.batch-shuffle-mode", shuffle.endsWith(FULL) ? "ALL_EXCHANGES_HYBRID_FULL"
                     : "ALL_EXCHANGES_HYBRID_SELECTIVE");
         }
-        return shuffle.startsWith(FARO) ? Cluster.faro(folder, slots, all) : Cluster.stock(folder, slots, all);
+        if (shuffle.startsWith(FARO)) {
+            all.put("shuffle-service-factory.class", faro.getName());
+        }
+        return Cluster.start(folder, slots, all);
     }
 }

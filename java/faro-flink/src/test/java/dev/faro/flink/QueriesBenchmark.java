@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,11 +27,16 @@ final class QueriesBenchmark implements AutoCloseable {
             + " [--case partitions=N] [--case codec=none|lz4|zstd] [--repetitions N] [--seconds N] [--subjects A,B] [--tables DIR]";
     private static final List<String> SHUFFLES = List.of(
             "faro-selective", OneShuffle.FARO, "flink-selective", OneShuffle.SORT, OneShuffle.PIPELINED);
-    /** Turns before the measured ones, at most: the processor time of a query falls to a sixth while the compiler works. */
-    private static final int MOST_UNMEASURED = 32;
-    /** A shuffle has settled when this number of turns has at least this part of the processor time of those before. */
+    /**
+     * While the compilers work, the processor time of a query falls to a sixth. Warming ends when the last {@code COMPARED}
+     * turns of each shuffle take at least {@code WARM} of the processor time of the {@code COMPARED} turns before them, or
+     * after {@code MOST_WARMING} turns.
+     */
+    private static final int MOST_WARMING = 32;
     private static final int COMPARED = 4;
-    private static final double SETTLED = 0.95;
+    private static final double WARM = 0.95;
+    private static final Comparator<QueriesProcess.Answer> BY_CPU =
+            Comparator.comparingDouble(answer -> cpuMilliseconds(List.of(answer)));
 
     private final Map<String, String> options;
     private final List<String> shuffles;
@@ -58,9 +64,9 @@ final class QueriesBenchmark implements AutoCloseable {
                 processes.put(shuffle, new ShuffleProcess(shuffle, files, QueriesProcess.class, queries, memory));
             }
         }
-        Map<String, List<QueriesProcess.Answer>> before = new HashMap<>();
-        while (!settled(before)) {
-            turn(before);
+        Map<String, List<QueriesProcess.Answer>> warming = new HashMap<>();
+        while (!isWarm(warming)) {
+            turn(warming);
         }
         Map<String, List<QueriesProcess.Answer>> taken = new HashMap<>();
         int repetitions = Integer.parseInt(options.getOrDefault("--repetitions", "4"));
@@ -68,16 +74,16 @@ final class QueriesBenchmark implements AutoCloseable {
             turn(taken);
         }
         for (String shuffle : shuffles) {
-            Files.writeString(Path.of(options.get("--out")), line(shuffle, before.get(shuffle).size(), taken.get(shuffle)) + "\n",
+            Files.writeString(Path.of(options.get("--out")), line(shuffle, warming.get(shuffle).size(), taken.get(shuffle)) + "\n",
                     StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         }
     }
 
     /** Runs queries with each shuffle, and adds what was measured. */
     private void turn(Map<String, List<QueriesProcess.Answer>> taken) throws IOException {
-        List<String> turn = new ArrayList<>(shuffles);
-        Collections.shuffle(turn);
-        for (String shuffle : turn) {
+        List<String> order = new ArrayList<>(shuffles);
+        Collections.shuffle(order);
+        for (String shuffle : order) {
             QueriesProcess.Answer answer = processes.get(shuffle).run(QueriesProcess.Answer.class);
             if (expected != null && !expected.equals(answer.results())) {
                 throw new IOException(shuffle + " has other results than the shuffles before it");
@@ -88,12 +94,12 @@ final class QueriesBenchmark implements AutoCloseable {
     }
 
     /** Whether the compilers have done most of their work, in each process. */
-    private boolean settled(Map<String, List<QueriesProcess.Answer>> before) {
-        int turns = before.getOrDefault(shuffles.get(0), List.of()).size();
-        return turns >= MOST_UNMEASURED || turns >= 2 * COMPARED && before.values().stream().allMatch(answers -> {
+    private boolean isWarm(Map<String, List<QueriesProcess.Answer>> warming) {
+        int turns = warming.getOrDefault(shuffles.get(0), List.of()).size();
+        return turns >= MOST_WARMING || turns >= 2 * COMPARED && warming.values().stream().allMatch(answers -> {
             double last = cpuMilliseconds(answers.subList(turns - COMPARED, turns));
             double earlier = cpuMilliseconds(answers.subList(turns - 2 * COMPARED, turns - COMPARED));
-            return last >= SETTLED * earlier;
+            return last >= WARM * earlier;
         });
     }
 
@@ -101,7 +107,7 @@ final class QueriesBenchmark implements AutoCloseable {
         return median(answers, answer -> answer.cpuNanos() / 1e6 / answer.queries());
     }
 
-    private String line(String subject, int unmeasured, List<QueriesProcess.Answer> all) throws IOException {
+    private String line(String subject, int warmingTurns, List<QueriesProcess.Answer> all) throws IOException {
         ObjectMapper mapper = new ObjectMapper();
         ObjectNode line = mapper.createObjectNode().put("part", PART).put("language", "java").put("subject", subject);
         line.putObject("case").put("job", queries.job()).put("clients", queries.clients())
@@ -110,16 +116,16 @@ final class QueriesBenchmark implements AutoCloseable {
         all.forEach(answer -> seconds.add(answer.nanos() / 1e9 / answer.queries()));
         line.put("plain_bytes", 0);
         double each = median(all, answer -> answer.nanos() / 1e9 / answer.queries());
-        ObjectNode figures = line.putObject("figures")
-                .put("unmeasured_turns", unmeasured)
+        line.putObject("figures")
+                .put("warming_turns", warmingTurns)
                 .put("queries_per_second", 1 / each)
                 .put("p50_milliseconds", median(all, answer -> answer.p50Nanos() / 1e6))
                 .put("p99_milliseconds", median(all, answer -> answer.p99Nanos() / 1e6))
                 .put("cpu_milliseconds_each", cpuMilliseconds(all))
+                .put("cpu_milliseconds_least", cpuMilliseconds(List.of(Collections.min(all, BY_CPU))))
+                .put("cpu_milliseconds_most", cpuMilliseconds(List.of(Collections.max(all, BY_CPU))))
                 .put("threads_each", median(all, answer -> (double) answer.threads() / answer.queries()))
                 .put("files_each", median(all, answer -> (double) answer.files() / answer.queries()));
-        ArrayNode cpu = figures.putArray("cpu_milliseconds_by_turn");
-        all.forEach(answer -> cpu.add(cpuMilliseconds(List.of(answer))));
         String text = mapper.writeValueAsString(line);
         System.out.printf(Locale.ROOT, "%s%n", text);
         return text;

@@ -104,7 +104,8 @@ final class QueriesProcess {
         Path folder = Path.of(args[1]);
         // So many that no query waits for one. With hybrid exchanges each task of a query needs a slot of its own.
         int slots = SLOTS_OF_SUBTASK * queries.clients() * queries.partitions() / JobCase.TASK_MANAGERS;
-        try (Cluster cluster = OneShuffle.cluster(args[0], folder, slots, queries.codec());
+        try (Cluster cluster = OneShuffle.cluster(
+                        args[0], folder, slots, queries.codec(), FaroShuffleServiceFactory.class);
                 MadeFiles made = new MadeFiles(folder);
                 BufferedReader requests =
                         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {

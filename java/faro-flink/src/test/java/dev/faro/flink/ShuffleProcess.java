@@ -58,7 +58,7 @@ final class ShuffleProcess implements AutoCloseable {
         try {
             program.run();
             status = 0;
-        } catch (Exception | LinkageError | OutOfMemoryError e) {
+        } catch (Exception | Error e) {
             e.printStackTrace();
         }
         System.exit(status);
