@@ -23,8 +23,9 @@ PYTHON = [
 # Locked versions of the workspace's own packages: those without a source.
 LOCKS = ["rust/Cargo.lock", "rust/faro-s3-check/Cargo.lock", "fuzz/rust/Cargo.lock"]
 LOCKED = r'^name = "(?:faro-format|faro-cli|faro-bench|faro-testee|faro-s3-check)"\nversion = "([^"]*)"\n(?!source)'
+ARTIFACT = r"dev\.faro:[a-z0-9._-]+:"
 POM = r"<groupId>dev\.faro</groupId>\s*<artifactId>[^<]*</artifactId>\s*<version>([^<$]*)</version>"
-# Pages and checks that name the files of a build, always with -SNAPSHOT.
+# Pages and checks that name the files of a build, with -SNAPSHOT, or an artifact of Maven.
 NAMED = [
     "README.md",
     "docs/*.md",
@@ -57,7 +58,8 @@ def places(folder: Path) -> Iterator[tuple[Path, re.Match[str]]]:
         yield path, found
     for glob in NAMED:
         for path in sorted(folder.glob(glob)):
-            for match in re.finditer(rf"({NUMBER}{SNAPSHOT})", path.read_text()):
+            pattern = rf"(?:{ARTIFACT}(?={NUMBER})|(?={NUMBER}{SNAPSHOT}))({NUMBER}(?:{SNAPSHOT})?)"
+            for match in re.finditer(pattern, path.read_text()):
                 yield path, match
 
 

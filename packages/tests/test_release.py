@@ -47,6 +47,14 @@ def test_a_version_is_set_everywhere(project: Path) -> None:
     assert "<version>7.8.9-SNAPSHOT</version>" in (project / "java/faro-bom/pom.xml").read_text()
 
 
+def test_a_page_of_a_release_has_its_version_set(project: Path) -> None:
+    before = versions.agreed(project)
+    page = project / "README.md"
+    page.write_text(page.read_text().replace(f"{before}-SNAPSHOT", before))
+    assert page in versions.set_all(project, "7.8.9")
+    assert "`dev.faro:faro-format:7.8.9`" in page.read_text()
+
+
 def test_a_release_has_no_snapshot(project: Path) -> None:
     versions.without_snapshot(project)
     assert "SNAPSHOT" not in "".join(pom.read_text() for pom in versions.poms(project))
@@ -69,7 +77,7 @@ def test_a_version_is_three_numbers(project: Path, version: str) -> None:
 @pytest.mark.parametrize(
     ("name", "old", "new", "fault"),
     [
-        ("java/pom.xml", "faro-format/faro.git", "other/faro.git", None),
+        ("java/pom.xml", "https://github.com/faro-format/faro.git", "https://example.org/other/faro.git", None),
         ("python/pyproject.toml", "https://github.com/faro-format/faro/issues", "https://example.org", "example.org"),
         ("java/faro-hadoop/pom.xml", "description>", "other>", "no description"),
         ("java/faro-bom/pom.xml", "developers>", "authors>", "no developers"),

@@ -241,6 +241,30 @@ def test_a_failed_spill_is_told_to_everyone(mode: Any, tmp_path: Path) -> None:
     store.close()
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_a_spill_that_is_interrupted_makes_the_store_fail(
+    mode: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = HybridMemory(0)
+    store = HybridStore(tmp_path / "s", WriterOptions(3), memory=memory, mode=mode)
+    store.write(0, bytes(100))
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(store._spiller._files), "write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            store.flush()
+    assert memory.used == 0
+    for action in (lambda: store.write(1, b"more"), store.flush, store.finish):
+        with pytest.raises(FaroError) as fault:
+            action()
+        assert code(fault) == ErrorCode.IO
+    store.close()
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_waiting_consumer_ends_the_region(tmp_path: Path) -> None:
     with HybridStore(
         tmp_path / "s", WriterOptions(3), memory=HybridMemory(1 << 20), mode="selective", delay=1e9

@@ -185,7 +185,7 @@ class Image:
         elif region.number in self._leaving:
             self._leaving.remove(region.number)
         region.place = "gone"
-        self._memory._count(-region.size, -self._leaves(region) if leaving else 0)
+        self._memory._count(-region.size, -self._bytes_that_leave(region) if leaving else 0)
         region.data.chunks = None
         is_usable = self.failure is None and not self.ended
         if not (self.selective and region.unread and is_usable):
@@ -196,7 +196,7 @@ class Image:
             region.index.chunks = None
             self._memory._count(-region.message_size, 0)
 
-    def _leaves(self, region: ImageRegion) -> int:
+    def _bytes_that_leave(self, region: ImageRegion) -> int:
         """The bytes that leave the memory with a region: its blocks, and its message unless consumers need that."""
         return region.size if self.selective else region.size + region.message_size
 
@@ -213,7 +213,7 @@ class Image:
         self.staying -= region.size
         bisect.insort(self._leaving, region.number)
         region.place = "leaving"
-        self._memory._count(0, self._leaves(region))
+        self._memory._count(0, self._bytes_that_leave(region))
         if not self.selective:
             self._wanted = max(self._wanted, region.number + 1)
         return True

@@ -47,7 +47,14 @@ class Spiller(Resident):
         except FaroError as fault:
             self._image.fail(fault)
         except OSError as fault:
-            self._image.fail(Place("data", self._image.data.name).io(fault, "to spill"))
+            self._fail(fault)
+        except BaseException:
+            # As KeyboardInterrupt: nothing says how much of the region is in the files.
+            self._fail(InterruptedError("it was interrupted"))
+            raise
+
+    def _fail(self, cause: OSError) -> None:
+        self._image.fail(Place("data", self._image.data.name).io(cause, "to spill"))
 
     def _write(self) -> None:
         while (region := self._image.take()) is not None:
@@ -70,6 +77,9 @@ class Spiller(Resident):
                 self._files.finish(self._image)
             except FaroError as fault:
                 self._image.fail(fault)
+                raise
+            except BaseException:
+                self._fail(InterruptedError("it was interrupted"))
                 raise
 
     def ends_files(self) -> bool:

@@ -452,6 +452,24 @@ fn work_that_has_not_begun_is_taken_back() {
     }
 }
 
+/// The writer's own thread may be in the middle of a region then.
+#[test]
+fn a_store_that_is_closed_early_gives_its_memory_back() {
+    let record = vec![1; 64 << 10];
+    for round in 0..40 {
+        let place = Place::new();
+        let memory = HybridMemory::new(1 << 30);
+        let writing = WriterOptions::new(2).buffer_size(4 << 20).double_buffer(true);
+        let options = HybridOptions::new(memory.clone(), HybridMode::Selective);
+        let mut store = HybridStore::create(place.name(), writing, options).unwrap();
+        for n in 0..60 + round {
+            store.write(n % 2, &record).unwrap();
+        }
+        store.close();
+        assert_eq!(memory.used(), 0);
+    }
+}
+
 #[test]
 fn names_that_exist() {
     let place = Place::new();

@@ -257,6 +257,8 @@ pub(crate) struct Row<'a> {
     pub bytes: &'a [u8],
     pub name: &'a str,
     pub value: &'a str,
+    /// Whether the bytes are of a payload, or not known to be of anything else.
+    pub payload: bool,
 }
 
 /// The elements of a vector that other commands see one by one.
@@ -283,6 +285,7 @@ pub(crate) fn rows(path: &Path, range: Range<u64>, mut each: impl FnMut(Row<'_>)
                         bytes: section.bytes_of(note),
                         name: &note.name,
                         value: &note.value,
+                        payload: note.payload,
                     })?;
                 }
             }

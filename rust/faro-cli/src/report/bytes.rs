@@ -3,19 +3,23 @@
 use std::path::Path;
 
 use super::model::Explained;
+use super::wanted::Wanted;
 use crate::dump::{Row, rows};
 use crate::failure::Outcome;
 
 /// The bytes of a field that are shown.
 const SHOWN: usize = 32;
 
-/// Explains about this many bytes of a file, those around an offset if there is one.
-pub(super) fn explain(path: &Path, role: &str, most: u64, around: Option<u64>) -> Outcome<Vec<Explained>> {
+/// Explains about as many bytes of a file as are wanted, those around an offset if there is one. Payloads are left out if
+/// records are.
+pub(super) fn explain(path: &Path, role: &str, wanted: &Wanted, around: Option<u64>) -> Outcome<Vec<Explained>> {
+    let most = wanted.bytes;
     let from = around.map_or(0, |at| at.saturating_sub(most / 2));
     let range = from..from.saturating_add(most);
     let mut found = Vec::new();
     rows(path, range, |row: Row<'_>| {
-        let shown = &row.bytes[..row.bytes.len().min(SHOWN)];
+        let is_shown = wanted.records > 0 || !row.payload;
+        let shown = &row.bytes[..if is_shown { row.bytes.len().min(SHOWN) } else { 0 }];
         let mut hex: Vec<String> = shown.iter().map(|byte| format!("{byte:02x}")).collect();
         if shown.len() < row.bytes.len() {
             hex.push("…".to_owned());

@@ -28,7 +28,7 @@ use shown::ShownArgs;
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 The page is one file. It loads nothing, sends nothing, and runs no text of the outputs, so it can be attached to a \
-ticket. A folder has a picture of its producers and partitions, and a part for each damaged output. The page contains the first records of the largest partitions: pass --records 0 to leave them out.
+ticket. A folder has a picture of its producers and partitions, and a part for each damaged output. The page contains the first records of the largest partitions, and bytes of payloads: pass --records 0 to leave both out.
 
 A damaged output has its first fault, and the bytes around it.
 

@@ -47,7 +47,7 @@ pub(super) fn of_files(name: String, files: &Files, wanted: &Wanted) -> Outcome<
             .and_then(|fault| fault.offset);
         subject
             .bytes
-            .extend(bytes::explain(path, role.as_str(), wanted.bytes, around)?);
+            .extend(bytes::explain(path, role.as_str(), wanted, around)?);
     }
     subject.bytes_note = match &found {
         Some(_) => format!(

@@ -21,7 +21,7 @@ pub(crate) struct ShownArgs {
     #[arg(short, long, value_enum, value_name = "LEVEL", default_value = "decode")]
     level: LevelName,
 
-    /// How many records of each of the three largest partitions to show
+    /// How many records of each of the three largest partitions to show; with 0, no bytes of payloads either
     #[arg(long, value_name = "N", default_value_t = 20)]
     records: usize,
 

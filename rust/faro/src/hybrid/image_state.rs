@@ -46,7 +46,7 @@ pub struct HybridFigures {
 pub(super) struct Counts {
     /// The bytes of blocks and of region messages that are in memory.
     pub used: u64,
-    /// Those of these that are about to leave.
+    /// The part of these that is about to leave.
     pub leaving: u64,
     /// How many stores write.
     pub spills: usize,
@@ -71,7 +71,7 @@ pub(super) struct Region {
     /// The size of its blocks.
     pub bytes: u64,
     /// The bytes that leave the memory with it: its blocks, and its message unless consumers need that (HYB-6).
-    leaves: u64,
+    leaving_bytes: u64,
     /// The partitions that have not read it to its end, in a selective store.
     unread: u32,
     place: Place,
@@ -214,7 +214,7 @@ impl ImageState {
             data,
             index,
             bytes,
-            leaves: if self.selective { bytes } else { bytes + message },
+            leaving_bytes: if self.selective { bytes } else { bytes + message },
             unread: self.progress.len() as u32,
             place: Place::Staying,
             writing: false,
@@ -285,6 +285,7 @@ impl ImageState {
             self.drop_all(counts);
             self.data.clear();
             self.index.clear();
+            self.open = None;
         }
     }
 
@@ -304,10 +305,11 @@ impl ImageState {
             self.staying_bytes -= region.bytes;
         }
         if self.leaving.remove(&number) || region.place == Place::Leaving {
-            counts.leaving -= region.leaves;
+            counts.leaving -= region.leaving_bytes;
         }
         region.place = Place::Gone;
-        counts.used -= self.data.drop_chunks(region.data);
+        counts.used -= region.bytes;
+        self.data.drop_chunks(region.data);
         let needs_message = self.selective && region.unread > 0 && self.failure.is_none() && !self.ended;
         if !needs_message {
             counts.used -= self.index.drop_chunks(region.index);
@@ -344,7 +346,7 @@ impl ImageState {
         let region = &mut self.regions[number];
         self.staying_bytes -= region.bytes;
         region.place = Place::Leaving;
-        counts.leaving += region.leaves;
+        counts.leaving += region.leaving_bytes;
         if !self.selective {
             self.wanted = self.wanted.max(number + 1);
         }

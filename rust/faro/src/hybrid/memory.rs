@@ -9,9 +9,10 @@ use std::sync::PoisonError;
 /// The memory that hybrid stores share, usually one for each process. Clones share it. When more than 70 % of it is in
 /// use, regions leave it until 40 % are: first those of stores without a consumer, then those that will be consumed last.
 ///
-/// Each store can be above it by one region: a region is complete in memory before it is counted. The messages of regions
-/// are counted, but those of a selective store stay until all of its partitions have read the region: 4 bytes for each
-/// partition and region. The sort buffers of the stores' writers are not counted.
+/// Blocks exceed it by at most one region for each store: a region is complete in memory before it is counted. The message
+/// of a region is counted too. That of a selective store stays until all of its partitions have passed the region, so
+/// messages alone can exceed the memory: every region is written at once then, and producers wait for the writes. The sort
+/// buffers of the stores' writers are not counted.
 #[derive(Clone)]
 pub struct HybridMemory {
     shared: Arc<Shared>,

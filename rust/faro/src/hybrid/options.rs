@@ -23,8 +23,9 @@ pub struct HybridOptions {
     pub memory: HybridMemory,
     /// What the files keep.
     pub mode: HybridMode,
-    /// The threads that write what leaves the memory; they may block. Without them, the call that committed a region
-    /// writes it. A store has at most one piece of work at a time. If the executor drops it, the store fails.
+    /// The threads that write what leaves the memory; they may block. No producer should use them: it may wait for work
+    /// that has not begun. Without them, the call that committed a region writes it. A store has at most one piece of work
+    /// at a time. If the executor drops it, the store fails.
     pub executor: Option<Arc<dyn Executor>>,
     /// The time after which a region ends for a consumer that waits, even if it is small (HYB-7); default 10 ms. The
     /// producer looks at the clock when it writes: while it does not, nothing ends.

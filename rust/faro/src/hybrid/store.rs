@@ -298,12 +298,13 @@ impl HybridStore {
         self.image.memory.retire(self.image.number);
         self.spiller.stop();
         let keeps = !removes && self.finished && self.ends_files();
-        self.image.end();
-        self.image.tell();
         if !self.finished {
-            // It fails only in a process that was forked.
+            // Before the image ends: a thread of the writer may be in the middle of a region. It fails only in a process
+            // that was forked.
             let _ = self.writer.abort();
         }
+        self.image.end();
+        self.image.tell();
         if !keeps {
             match &mut *self.spiller.files() {
                 SpillFiles::Full(files) => files.remove(),

@@ -26,8 +26,8 @@ final class BufferRequests {
     }
 
     /**
-     * The least, the median and the greatest time in milliseconds in which threads get {@link #BUFFERS} buffers together.
-     * What it takes to give them back is in it.
+     * The least, the median and the greatest time in milliseconds in which threads get {@link #BUFFERS} buffers together,
+     * and give them back.
      */
     static double[] milliseconds(int threads, boolean batches) throws Exception {
         NetworkBufferPool pool = new NetworkBufferPool(threads * BATCH, 1 << 15);
@@ -78,7 +78,7 @@ final class BufferRequests {
         while (taken.size() < BATCH) {
             MemorySegment segment = pool.requestPooledMemorySegment();
             if (segment == null) {
-                throw new IllegalStateException("the pool has a buffer for each of its threads' requests");
+                throw new IllegalStateException("the pool has no buffer left, although it has ten for each thread");
             }
             taken.add(segment);
         }

@@ -12,9 +12,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * leave it until 40 % are: first those of stores without a consumer, then those that will be consumed last. Safe to share
  * between threads.
  *
- * <p>Each store can be above it by one region: a region is complete in memory before it is counted. The messages of
- * regions are counted, but those of a selective store stay until all of its partitions have read the region: 4 bytes for
- * each partition and region. The sort buffers of the stores' writers are not counted.
+ * <p>Blocks exceed it by at most one region for each store: a region is complete in memory before it is counted. The
+ * message of a region is counted too. That of a selective store stays until all of its partitions have passed the region,
+ * so messages alone can exceed the memory: every region is written at once then, and producers wait for the writes. The
+ * sort buffers of the stores' writers are not counted.
  */
 public final class HybridMemory {
     /** The most bytes, so that ten times as many are a number too. */
@@ -81,7 +82,7 @@ public final class HybridMemory {
     }
 
     /** Counts bytes that are about to leave. With the lock. */
-    void leaves(long size) {
+    void willLeave(long size) {
         leaving += size;
     }
 
@@ -91,8 +92,8 @@ public final class HybridMemory {
         changed.signalAll();
     }
 
-    /** Counts bytes that were about to leave, and are leaving now. With the lock. */
-    void stopsLeaving(long size) {
+    /** Takes back {@link #willLeave}: the bytes leave now. With the lock. */
+    void leaveNow(long size) {
         leaving -= size;
     }
 

@@ -28,9 +28,9 @@ public final class HybridOptions {
     }
 
     /**
-     * The threads that write what leaves the memory; they may block. By default it is written by the producer's call that
-     * committed a region. A store has at most one piece of work at a time. An executor that drops work leaves callers
-     * waiting; one that throws makes the store fail.
+     * The threads that write what leaves the memory; they may block. No producer should use them: it may wait for work that
+     * has not begun. By default it is written by the producer's call that committed a region. A store has at most one piece
+     * of work at a time. An executor that drops work leaves callers waiting; one that throws makes the store fail.
      */
     public HybridOptions executor(Executor value) {
         executor = Objects.requireNonNull(value, "executor");

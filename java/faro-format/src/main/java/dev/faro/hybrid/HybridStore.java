@@ -292,11 +292,12 @@ public final class HybridStore implements AutoCloseable {
         memory.remove(spiller);
         spiller.stop();
         boolean keeps = !removes && finished && endsFiles();
-        image.end();
-        tell();
         if (!finished) {
+            // Before the image ends: a thread of the writer may be in the middle of a region.
             writer.abort();
         }
+        image.end();
+        tell();
         if (keeps) {
             keepFiles();
         } else if (full != null) {

@@ -324,7 +324,7 @@ final class Image {
 
     private void drop(ImageRegion region) {
         if (region.state == ImageRegion.State.LEAVING) {
-            memory.stopsLeaving(leaves(region));
+            memory.leaveNow(bytesThatLeave(region));
         }
         if (staying.remove(region.number)) {
             stayingBytes -= region.bytes();
@@ -339,7 +339,7 @@ final class Image {
     }
 
     /** What leaves the memory with a region: its blocks, and its message unless consumers need that (HYB-6). */
-    private long leaves(ImageRegion region) {
+    private long bytesThatLeave(ImageRegion region) {
         return selective ? region.bytes() : region.bytes() + region.messageBytes();
     }
 
@@ -372,7 +372,7 @@ final class Image {
         stayingBytes -= region.bytes();
         leaving.add(number);
         region.state = ImageRegion.State.LEAVING;
-        memory.leaves(leaves(region));
+        memory.willLeave(bytesThatLeave(region));
         if (!selective) {
             wanted = Math.max(wanted, number + 1);
         }
@@ -523,11 +523,8 @@ final class Image {
             long bytes = regions.isEmpty() ? 0
                     : regions.get(regions.size() - 1).data.end() - regions.get(0).data.start;
             long inMemory = 0;
-            for (int number : staying) {
-                inMemory += regions.get(number).bytes();
-            }
-            for (int number : leaving) {
-                inMemory += regions.get(number).bytes();
+            for (ImageRegion region : regions) {
+                inMemory += region.state == ImageRegion.State.GONE ? 0 : region.bytes();
             }
             return new HybridFigures(
                     regions.size(), bytes, inMemory, written, data.fromMemory(), data.fromFile());
