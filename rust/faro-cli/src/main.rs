@@ -17,6 +17,7 @@ mod replace;
 mod report;
 mod rows;
 mod signals;
+mod streams;
 mod target;
 mod term;
 mod units;

@@ -159,7 +159,7 @@ fn where_needs_the_properties_of_pack() {
     writer.finish().unwrap();
     assert!(
         folder
-            .fails(4, &["where", "out", "--key", "1"])
+            .fails(2, &["where", "out", "--key", "1"])
             .contains("`faro pack` did not write it")
     );
     assert!(folder.fails(2, &["top", "out"]).contains("--by COLUMN"));

@@ -17,6 +17,8 @@ fn wrong_arguments_and_missing_files_have_their_codes() {
     folder.fails(2, &["pack", "in.csv", "-o", "out", "--by", "k", "--memory", "much"]);
     let complaint = folder.fails(2, &["pack", "in.csv", "-o", "out", "--by", "nothing"]);
     assert!(complaint.contains("the columns are: k"), "{complaint}");
+    let complaint = folder.fails(2, &["pack", "in.csv", "-o", "out", "--by", "k,k"]);
+    assert!(complaint.contains("column k is there twice"), "{complaint}");
     folder.fails(2, &["pack", "in.csv", "-o", "out", "--by", "k", "--rotation", "64"]);
     folder.fails(2, &["frobnicate"]);
     folder.fails(3, &["pack", "absent.csv", "-o", "out", "--by", "k"]);

@@ -529,3 +529,49 @@ fn odd_names_are_shown_safely() {
     let report: Value = serde_json::from_slice(&folder.run(&["info", "maps", "--json"]).stdout).unwrap();
     assert_eq!(report["damaged"][0]["name"], odd);
 }
+
+#[test]
+fn a_partition_that_no_output_has_is_refused_before_rows() {
+    let folder = maps(&[]);
+    for args in [
+        &["cat", "maps", "-p", "0-99", "--format", "csv"][..],
+        &["cat", "maps/part-0", "-p", "0-99", "--format", "csv"],
+        &["head", "maps", "-p", "0,99"],
+        &["top", "maps", "-p", "99"],
+    ] {
+        let output = folder.run(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains("there is no partition 99"), "{message}");
+    }
+}
+
+#[test]
+fn rows_that_were_consumed_before_are_named() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("out")).unwrap();
+    for (name, first) in [("whole", 0), ("gaps", 2)] {
+        let options = faro::WriterOptions::new(2).selective(true).producer(first.into());
+        let mut writer = faro::Writer::create(folder.path(&format!("out/{name}")), options).unwrap();
+        let mut region = writer.region().unwrap();
+        region.sequence(first).unwrap();
+        region.block(Some(1), faro::block::DATA, b"\x06\0\0\0stored", 1).unwrap();
+        region.end().unwrap();
+        writer.finish().unwrap();
+    }
+    let says = |args: &[&str]| {
+        let output = folder.run(args);
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(says(&["cat", "out/whole", "--all"]), "");
+    let one = "faro: with gaps: 2 of 3 blocks consumed before they were stored\n";
+    assert_eq!(says(&["cat", "out/gaps", "--all"]), one);
+    assert_eq!(says(&["head", "out/gaps"]), one);
+    let all = "faro: with gaps in 1 of 2 outputs: 2 of 3 blocks consumed before they were stored\n";
+    assert_eq!(says(&["cat", "out", "--all"]), all);
+    let refused = folder.fails(2, &["merge", "merged", "out/whole", "out/gaps"]);
+    assert!(refused.contains("a merged file could not say so"), "{refused}");
+    folder.ok(&["merge", "merged", "out/whole"]);
+}

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &CatArgs, out: &mut Out) -> Outcome {
         let events = fragments::cat(&args.target.name, &args.partitions, args.raw, out)?;
         return report_events(events);
     }
-    let source = Source::of_rows(&args.target)?;
+    let source = Source::of_rows(&args.target, &args.partitions)?;
     let first = source.first()?;
     let printing = Printing {
         format: args.format,

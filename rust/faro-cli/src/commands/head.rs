@@ -41,7 +41,7 @@ pub(crate) struct HeadArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &HeadArgs, out: &mut Out) -> Outcome {
-    let source = Source::of_rows(&args.target)?;
+    let source = Source::of_rows(&args.target, &args.partitions)?;
     let printing = Printing {
         format: args.format,
         raw: false,

@@ -22,7 +22,7 @@ use report::{
 };
 
 use super::fragments::{self, Fragments, is_fragments};
-use super::streams::StreamsInfo;
+use crate::streams::StreamsInfo;
 use crate::failure::{Failure, Outcome};
 use crate::folder;
 use crate::positioned::FileExt;

@@ -79,7 +79,7 @@ struct Answer {
 
 /// Runs the command.
 pub(crate) fn run(args: &WhereArgs, out: &mut Out) -> Outcome {
-    let source = Source::of_rows(&args.target)?;
+    let source = Source::of_rows(&args.target, &[])?;
     let mut faults = Vec::new();
     let answers = answers(args, &source, &mut faults)?;
     if args.json {

@@ -12,6 +12,7 @@ use faro::{Files, Reader, ReaderOptions};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
+use crate::streams::StreamsInfo;
 use crate::escape::escape;
 use crate::failure::{Failure, Outcome};
 use crate::term::Out;
@@ -171,6 +172,10 @@ fn open(names: &[PathBuf]) -> Outcome<Vec<Source>> {
             return Err(Failure::usage(format!(
                 "{name} is a merged file; merge the outputs of producers"
             )));
+        }
+        if let Some(streams) = StreamsInfo::of(header, Some(reader.footer())).filter(StreamsInfo::may_have_gaps) {
+            let (name, streams) = (name.display(), streams.text());
+            return Err(Failure::usage(format!("{name}: {streams}; a merged file could not say so")));
         }
         if let Some(other) = producers.insert(header.producer, name) {
             let (other, name) = (other.display(), name.display());

@@ -14,5 +14,4 @@ pub(crate) mod merge;
 mod originals;
 pub(crate) mod repair;
 pub(crate) mod schema;
-mod streams;
 pub(crate) mod top;

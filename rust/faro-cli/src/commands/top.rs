@@ -96,7 +96,7 @@ struct TopKey {
 
 /// Runs the command.
 pub(crate) fn run(args: &TopArgs, out: &mut Out) -> Outcome {
-    let source = Source::of_rows(&args.target)?;
+    let source = Source::of_rows(&args.target, &args.partitions)?;
     let by = match args.by.is_empty() {
         false => args.by.clone(),
         true => by_of(&source.first()?)?.ok_or_else(|| {

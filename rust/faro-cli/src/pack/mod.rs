@@ -52,6 +52,11 @@ const DEFAULT_PARTITIONS: u32 = 64;
 /// Runs the command.
 pub(crate) fn run(args: &PackArgs, out: &mut Out) -> Outcome {
     crate::signals::install()?;
+    for (number, by) in args.by.iter().enumerate() {
+        if args.by[..number].iter().any(|other| other.name == by.name) {
+            return Err(Failure::usage(format!("--by: the column {} is there twice", by.name)));
+        }
+    }
     let jobs = outputs::plan(args)?;
     let method = Method::of(args, &jobs)?;
     let mut all = Vec::new();

@@ -70,8 +70,10 @@ impl Place<'_> {
     pub(crate) fn find(&self, reader: &Reader, name: &Path) -> Outcome<Placed> {
         let recorded = by_of(reader)?;
         let (Some(recorded), Some(method)) = (recorded, property(reader, "faro.pack.method")) else {
-            let what = "it does not say how keys became partitions: `faro pack` did not write it";
-            return Err(Failure::input(name, None, what));
+            return Err(Failure::usage(format!(
+                "{}: it does not say how keys became partitions: `faro pack` did not write it",
+                name.display()
+            )));
         };
         let by = self.columns(recorded)?;
         let mut types = types(reader, &by)?;

@@ -1,21 +1,24 @@
 //! The data blocks of partitions, of one output or of all in a folder.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use faro::shuffle::{Shuffle, ShuffleSums, SummedOutput, in_order};
 use faro::{Block, FileHeader, Files, Reader, ReaderOptions};
 
+use crate::streams::StreamsInfo;
 use crate::failure::{Failure, Outcome};
 use crate::folder;
 use crate::partitions::{Selection, select};
 use crate::target::AnyTarget;
-use crate::units::plural;
+use crate::units::{count, plural};
 
 /// One output, or all of a folder.
 pub(crate) struct Source {
     shuffle: Shuffle,
     is_folder: bool,
+    /// The partitions of all outputs together, if these were opened.
+    known: Option<Range<u32>>,
 }
 
 /// A data block, the position of its output, and the reader of that.
@@ -32,14 +35,25 @@ impl Source {
         Ok(Source {
             shuffle: Shuffle::new(target.outputs()?, ReaderOptions::default()),
             is_folder: target.is_folder(),
+            known: None,
         })
     }
 
-    /// Opens what rows are taken from. Copies of an output are refused before a row is printed.
-    pub(crate) fn of_rows(target: &AnyTarget) -> Outcome<Source> {
-        let source = Source::open(target)?;
+    /// Opens what rows are taken from. Copies of an output, and partitions that no output has, are refused before a row is
+    /// printed. Standard error says which rows were consumed before they were stored.
+    pub(crate) fn of_rows(target: &AnyTarget, selections: &[Selection]) -> Outcome<Source> {
+        let mut source = Source::open(target)?;
         if source.is_folder {
-            source.check_together()?;
+            source.known = source.check_together()?;
+        } else {
+            let first = source.first()?;
+            let mut gaps = Gaps::default();
+            gaps.add(&first);
+            gaps.tell(None);
+            source.known = Some(first.partitions());
+        }
+        if let Some(known) = source.known.as_ref().filter(|_| !selections.is_empty()) {
+            select(selections, known.clone())?;
         }
         Ok(source)
     }
@@ -85,12 +99,7 @@ impl Source {
     /// Returns the number of events, which are only counted.
     pub(crate) fn each(&self, selections: &[Selection], take: &mut Take<'_>) -> Outcome<u64> {
         if !selections.is_empty() {
-            // Which partitions the outputs of a folder have is known when all were opened.
-            let known = if self.is_folder {
-                0..u32::MAX
-            } else {
-                self.first()?.partitions()
-            };
+            let known = self.known.clone().unwrap_or(0..u32::MAX);
             return self.partitions(select(selections, known)?, take);
         }
         if self.is_folder {
@@ -112,18 +121,33 @@ impl Source {
         Ok(events)
     }
 
-    /// Refuses copies of an output, whose rows would count twice, and tells of outputs that are of another shuffle. A fault
-    /// of an output is left to those that read it.
-    fn check_together(&self) -> Outcome {
+    /// Refuses copies of an output, whose rows would count twice, and tells of outputs that are of another shuffle, and of
+    /// those with gaps. A fault of an output is left to those that read it: then it is not known which partitions there are.
+    fn check_together(&self) -> Outcome<Option<Range<u32>>> {
         let outputs = self.shuffle.outputs();
         let progress = crate::progress::outputs(outputs.len(), "opening");
-        let open = |files: &Files| Ok(Reader::open(files, ReaderOptions::default())?.header().clone());
+        let open = |files: &Files| {
+            let reader = Reader::open(files, ReaderOptions::default())?;
+            let mut gaps = Gaps::default();
+            gaps.add(&reader);
+            Ok((reader.header().clone(), gaps))
+        };
         let mut seen = Seen::default();
+        let (mut all, mut known, mut has_fault) = (Gaps::default(), None::<Range<u32>>, false);
         let mut checked = Ok(());
-        in_order(outputs, open, |output, header: faro::Result<FileHeader>| {
+        in_order(outputs, open, |output, opened: faro::Result<(FileHeader, Gaps)>| {
             progress.inc(1);
-            if let Ok(header) = header {
-                checked = progress.suspend(|| seen.check(output, &header, outputs));
+            match opened {
+                Ok((header, gaps)) => {
+                    all.join(&gaps);
+                    let own = header.partitions();
+                    known = Some(match known.take() {
+                        Some(others) => others.start.min(own.start)..others.end.max(own.end),
+                        None => own,
+                    });
+                    checked = progress.suspend(|| seen.check(output, &header, outputs));
+                }
+                Err(_) => has_fault = true,
             }
             match checked {
                 Ok(()) => ControlFlow::Continue(()),
@@ -131,7 +155,9 @@ impl Source {
             }
         });
         progress.finish_and_clear();
-        checked
+        checked?;
+        all.tell(Some(outputs.len()));
+        Ok(known.filter(|_| !has_fault))
     }
 
     fn partitions(&self, partitions: impl Iterator<Item = u32>, take: &mut Take<'_>) -> Outcome<u64> {
@@ -149,6 +175,53 @@ impl Source {
             }
         }
         Ok(events)
+    }
+}
+
+/// The blocks that are not in selective files, because they were consumed before.
+#[derive(Default)]
+struct Gaps {
+    outputs: u64,
+    missing: u64,
+    blocks: u64,
+    /// Selective outputs that do not say it.
+    unknown: u64,
+}
+
+impl Gaps {
+    fn add(&mut self, reader: &Reader) {
+        match StreamsInfo::of(reader.header(), Some(reader.footer())) {
+            Some(streams) if !streams.known => self.unknown += 1,
+            Some(streams) if streams.missing > 0 => {
+                self.outputs += 1;
+                self.missing = self.missing.saturating_add(streams.missing);
+                self.blocks = self.blocks.saturating_add(streams.blocks);
+            }
+            _ => {}
+        }
+    }
+
+    fn join(&mut self, other: &Gaps) {
+        self.outputs += other.outputs;
+        self.unknown += other.unknown;
+        self.missing = self.missing.saturating_add(other.missing);
+        self.blocks = self.blocks.saturating_add(other.blocks);
+    }
+
+    /// Says it on standard error, of one output or of some.
+    fn tell(&self, of: Option<usize>) {
+        let whose = |outputs: u64| match of {
+            None => String::new(),
+            Some(all) => format!(" in {} of {}", count(outputs), plural(all as u64, "output")),
+        };
+        if self.missing > 0 {
+            let (missing, blocks) = (count(self.missing), plural(self.blocks, "block"));
+            let whose = whose(self.outputs);
+            eprintln!("faro: with gaps{whose}: {missing} of {blocks} consumed before they were stored");
+        }
+        if self.unknown > 0 {
+            eprintln!("faro: not known whether blocks are missing{}", whose(self.unknown));
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::level::LevelName;
 use crate::commands::fault::Fault;
 use crate::commands::originals::Comparison;
-use crate::commands::streams::StreamsInfo;
+use crate::streams::StreamsInfo;
 use crate::escape::escape;
 use crate::failure::{Outcome, hint_of};
 use crate::term::Out;

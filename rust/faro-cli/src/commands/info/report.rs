@@ -1,6 +1,6 @@
 //! The report of `faro info`.
 
-use crate::commands::streams::StreamsInfo;
+use crate::streams::StreamsInfo;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -9,9 +9,9 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct StreamsInfo {
     /// Whether the footer says it; a repaired file does not.
-    known: bool,
-    blocks: u64,
-    missing: u64,
+    pub known: bool,
+    pub blocks: u64,
+    pub missing: u64,
     /// The partitions whose own stream has gaps.
     partitions_with_gaps: u64,
     shared_missing: u32,
@@ -31,6 +31,11 @@ impl StreamsInfo {
             partitions_with_gaps: streams.missing.iter().flatten().filter(|value| **value > 0).count() as u64,
             shared_missing: streams.shared_missing,
         })
+    }
+
+    /// Whether blocks are missing, or may be.
+    pub(crate) fn may_have_gaps(&self) -> bool {
+        !self.known || self.missing > 0
     }
 
     /// One line for people.
