@@ -269,11 +269,13 @@ def _query_cpu(results: Results) -> Verdict:
     for mine, theirs in (("faro", "flink-sort"), ("faro-selective", "flink-selective")):
         for line in results.select("flink-queries", "java", mine):
             peer = results.peer(line, "java", theirs)
-            if peer:
+            if peer and "cpu_ratio" in line.figures:
                 one, other = (float(each.figures["cpu_milliseconds_each"]) for each in (line, peer))
+                ratio, least, most = (float(line.figures[f"cpu_ratio{part}"]) for part in ("", "_least", "_most"))
                 clients = line.case["clients"]
                 cell = f"{mine} in {line.case['job']}, {clients} client{'' if clients == 1 else 's'}"
-                found.append((one / other, f"{one:.1f} ms, Flink {other:.1f} ms ({cell})"))
+                told = f"{ratio:.2f} ({least:.2f} to {most:.2f}): {one:.1f} ms, Flink {other:.1f} ms ({cell})"
+                found.append((ratio, told))
     return (max(found)[0] <= 1, max(found)[1]) if found else NOT_MEASURED
 
 

@@ -256,16 +256,22 @@ def test_tiny_partitions_are_held_against_microseconds_and_bytes() -> None:
 def test_queries_are_held_against_the_same_kind_of_exchange() -> None:
     def measured(faro: float, selective: float) -> list[Line]:
         case = {"job": "sums", "clients": 4}
-        return [
-            Line("flink-queries", "java", subject, case, (0.1,), 0, figures={"cpu_milliseconds_each": cpu})
-            for subject, cpu in (
-                ("faro", faro), ("faro-selective", selective), ("flink-sort", 20.0), ("flink-selective", 30.0)
-            )
-        ]  # fmt: skip
+        lines = []
+        for subject, cpu, peer in (
+            ("faro", faro, 20.0), ("faro-selective", selective, 30.0), ("flink-sort", 20.0, 0.0),
+            ("flink-selective", 30.0, 0.0),
+        ):  # fmt: skip
+            figures = {"cpu_milliseconds_each": cpu}
+            if peer:
+                figures |= {"cpu_ratio": cpu / peer, "cpu_ratio_least": 0.5, "cpu_ratio_most": 2.0}
+            lines.append(Line("flink-queries", "java", subject, case, (0.1,), 0, figures=figures))
+        return lines
 
     assert verdicts(measured(20.0, 30.0))["flink-queries"]["state"] == "met"
     bad = verdicts(measured(19.0, 31.0))["flink-queries"]
-    assert (bad["state"], bad["found"]) == ("not met", "31.0 ms, Flink 30.0 ms (faro-selective in sums, 4 clients)")
+    assert (bad["state"], bad["found"]) == (
+        "not met", "1.03 (0.50 to 2.00): 31.0 ms, Flink 30.0 ms (faro-selective in sums, 4 clients)"
+    )  # fmt: skip
     # Queries have no plain bytes, and are compared by their times.
     one, other = measured(20.0, 30.0)[:2]
     assert ratio(replace(one, seconds=(0.1, 0.2)), replace(other, seconds=(0.2, 0.4))).median == pytest.approx(2)

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 
 /**
  * The part flink-queries of the benchmarks: clients run small queries one after another, for some seconds, with one
@@ -35,8 +36,13 @@ final class QueriesBenchmark implements AutoCloseable {
     private static final int MOST_WARMING = 32;
     private static final int COMPARED = 4;
     private static final double WARM = 0.95;
-    private static final Comparator<QueriesProcess.Answer> BY_CPU =
-            Comparator.comparingDouble(answer -> cpuMilliseconds(List.of(answer)));
+    /** The processor time of a query in a turn. */
+    private static final ToDoubleFunction<QueriesProcess.Answer> BY_TURN =
+            answer -> answer.cpuNanos() / 1e6 / answer.queries();
+    private static final Comparator<QueriesProcess.Answer> BY_CPU = Comparator.comparingDouble(BY_TURN);
+    /** The shuffles of Flink's own with the same kind of exchanges. Turns drift together, so their ratio differs less. */
+    private static final Map<String, String> PEERS =
+            Map.of(OneShuffle.FARO, OneShuffle.SORT, "faro-selective", "flink-selective");
 
     private final Map<String, String> options;
     private final List<String> shuffles;
@@ -74,7 +80,7 @@ final class QueriesBenchmark implements AutoCloseable {
             turn(taken);
         }
         for (String shuffle : shuffles) {
-            Files.writeString(Path.of(options.get("--out")), line(shuffle, warming.get(shuffle).size(), taken.get(shuffle)) + "\n",
+            Files.writeString(Path.of(options.get("--out")), line(shuffle, warming.get(shuffle).size(), taken) + "\n",
                     StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         }
     }
@@ -104,10 +110,12 @@ final class QueriesBenchmark implements AutoCloseable {
     }
 
     private static double cpuMilliseconds(List<QueriesProcess.Answer> answers) {
-        return median(answers, answer -> answer.cpuNanos() / 1e6 / answer.queries());
+        return median(answers, BY_TURN);
     }
 
-    private String line(String subject, int warmingTurns, List<QueriesProcess.Answer> all) throws IOException {
+    private String line(String subject, int warmingTurns, Map<String, List<QueriesProcess.Answer>> taken)
+            throws IOException {
+        List<QueriesProcess.Answer> all = taken.get(subject);
         ObjectMapper mapper = new ObjectMapper();
         ObjectNode line = mapper.createObjectNode().put("part", PART).put("language", "java").put("subject", subject);
         line.putObject("case").put("job", queries.job()).put("clients", queries.clients())
@@ -116,7 +124,8 @@ final class QueriesBenchmark implements AutoCloseable {
         all.forEach(answer -> seconds.add(answer.nanos() / 1e9 / answer.queries()));
         line.put("plain_bytes", 0);
         double each = median(all, answer -> answer.nanos() / 1e9 / answer.queries());
-        line.putObject("figures")
+        ObjectNode figures = line.putObject("figures");
+        figures
                 .put("warming_turns", warmingTurns)
                 .put("queries_per_second", 1 / each)
                 .put("p50_milliseconds", median(all, answer -> answer.p50Nanos() / 1e6))
@@ -126,6 +135,14 @@ final class QueriesBenchmark implements AutoCloseable {
                 .put("cpu_milliseconds_most", cpuMilliseconds(List.of(Collections.max(all, BY_CPU))))
                 .put("threads_each", median(all, answer -> (double) answer.threads() / answer.queries()))
                 .put("files_each", median(all, answer -> (double) answer.files() / answer.queries()));
+        List<QueriesProcess.Answer> peer = taken.get(PEERS.getOrDefault(subject, ""));
+        if (peer != null) {
+            double[] ratios = IntStream.range(0, all.size())
+                    .mapToDouble(turn -> BY_TURN.applyAsDouble(all.get(turn)) / BY_TURN.applyAsDouble(peer.get(turn)))
+                    .sorted().toArray();
+            figures.put("cpu_ratio", ratios[ratios.length / 2]).put("cpu_ratio_least", ratios[0])
+                    .put("cpu_ratio_most", ratios[ratios.length - 1]);
+        }
         String text = mapper.writeValueAsString(line);
         System.out.printf(Locale.ROOT, "%s%n", text);
         return text;
