@@ -54,19 +54,27 @@ impl FromStr for Selection {
     }
 }
 
+/// The first end of a selection that is not among these partitions.
+pub(crate) fn outside(selections: &[Selection], known: &Range<u32>) -> Option<u32> {
+    let ends = selections
+        .iter()
+        .flat_map(|Selection(range)| [*range.start(), *range.end()]);
+    ends.into_iter().find(|end| !known.contains(end))
+}
+
+/// Refuses a selection of partitions that a file does not have.
+pub(crate) fn check(selections: &[Selection], of_file: &Range<u32>) -> Outcome {
+    outside(selections, of_file).map_or(Ok(()), |outside| {
+        let (first, last) = (of_file.start, of_file.end.saturating_sub(1));
+        Err(Failure::usage(format!(
+            "there is no partition {outside}: the file has {first} to {last}"
+        )))
+    })
+}
+
 /// The partitions in the order in which they were selected; all partitions if none was.
 pub(crate) fn select(selections: &[Selection], of_file: Range<u32>) -> Outcome<impl Iterator<Item = u32>> {
-    for Selection(range) in selections {
-        let (first, last) = (*range.start(), *range.end());
-        if !of_file.contains(&first) || !of_file.contains(&last) {
-            let outside = if of_file.contains(&first) { last } else { first };
-            let last = of_file.end.saturating_sub(1);
-            return Err(Failure::usage(format!(
-                "there is no partition {outside}: the file has {} to {last}",
-                of_file.start
-            )));
-        }
-    }
+    check(selections, &of_file)?;
     let chosen: Vec<RangeInclusive<u32>> = if selections.is_empty() {
         of_file
             .end

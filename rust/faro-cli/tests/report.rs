@@ -369,7 +369,18 @@ fn tab_separated_values_have_no_quotes() {
 fn without_records_a_page_has_no_bytes_of_payloads() {
     let folder = Folder::new();
     folder.write("rows.csv", "k,text\n1,secret\n2,secret\n");
-    let args = ["pack", "rows.csv", "-o", "rows", "--by", "k", "--partitions", "1", "--codec", "none"];
+    let args = [
+        "pack",
+        "rows.csv",
+        "-o",
+        "rows",
+        "--by",
+        "k",
+        "--partitions",
+        "1",
+        "--codec",
+        "none",
+    ];
     folder.ok(&args);
     let secret = "73 65 63 72 65 74";
     let report = |more: &[&str]| folder.run(&[&["report", "--json", "rows"], more].concat());

@@ -22,10 +22,10 @@ use report::{
 };
 
 use super::fragments::{self, Fragments, is_fragments};
-use crate::streams::StreamsInfo;
 use crate::failure::{Failure, Outcome};
 use crate::folder;
 use crate::positioned::FileExt;
+use crate::streams::StreamsInfo;
 use crate::target::Target;
 use crate::term::Out;
 use crate::units;

@@ -12,9 +12,9 @@ use faro::{Files, Reader, ReaderOptions};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use crate::streams::StreamsInfo;
 use crate::escape::escape;
 use crate::failure::{Failure, Outcome};
+use crate::streams::StreamsInfo;
 use crate::term::Out;
 use crate::{progress, signals, units};
 
@@ -175,7 +175,9 @@ fn open(names: &[PathBuf]) -> Outcome<Vec<Source>> {
         }
         if let Some(streams) = StreamsInfo::of(header, Some(reader.footer())).filter(StreamsInfo::may_have_gaps) {
             let (name, streams) = (name.display(), streams.text());
-            return Err(Failure::usage(format!("{name}: {streams}; a merged file could not say so")));
+            return Err(Failure::usage(format!(
+                "{name}: {streams}; a merged file could not say so"
+            )));
         }
         if let Some(other) = producers.insert(header.producer, name) {
             let (other, name) = (other.display(), name.display());

@@ -163,7 +163,11 @@ fn records<'a>(printing: &Printing, packed: &Packed, out: &'a mut Out) -> Outcom
     let format = printing.format.unwrap_or(known);
     if format != known && format != As::Lines {
         let name = known.name();
-        let own = if known == As::Lines { String::new() } else { format!("{name}, ") };
+        let own = if known == As::Lines {
+            String::new()
+        } else {
+            format!("{name}, ")
+        };
         return Err(Failure::usage(format!(
             "the records are {name}: they can be printed as {own}lines or --raw"
         )));

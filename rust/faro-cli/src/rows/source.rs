@@ -6,10 +6,10 @@ use std::ops::{ControlFlow, Range};
 use faro::shuffle::{Shuffle, ShuffleSums, SummedOutput, in_order};
 use faro::{Block, FileHeader, Files, Reader, ReaderOptions};
 
-use crate::streams::StreamsInfo;
 use crate::failure::{Failure, Outcome};
 use crate::folder;
-use crate::partitions::{Selection, select};
+use crate::partitions::{Selection, check, outside, select};
+use crate::streams::StreamsInfo;
 use crate::target::AnyTarget;
 use crate::units::{count, plural};
 
@@ -52,8 +52,11 @@ impl Source {
             gaps.tell(None);
             source.known = Some(first.partitions());
         }
-        if let Some(known) = source.known.as_ref().filter(|_| !selections.is_empty()) {
-            select(selections, known.clone())?;
+        if let Some(known) = &source.known {
+            match outside(selections, known) {
+                Some(partition) if source.is_folder => return Err(no_output_has(partition)),
+                _ => check(selections, known)?,
+            }
         }
         Ok(source)
     }
@@ -269,9 +272,11 @@ fn is_data(block: &Block, events: &mut u64) -> bool {
 
 fn explain(error: faro::Error, partition: u32) -> Failure {
     match error.code {
-        faro::ErrorCode::InvalidArgument if error.file.is_none() => {
-            Failure::usage(format!("no output has a partition {partition}"))
-        }
+        faro::ErrorCode::InvalidArgument if error.file.is_none() => no_output_has(partition),
         _ => error.into(),
     }
+}
+
+fn no_output_has(partition: u32) -> Failure {
+    Failure::usage(format!("no output has a partition {partition}"))
 }

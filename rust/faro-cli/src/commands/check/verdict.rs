@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::level::LevelName;
 use crate::commands::fault::Fault;
 use crate::commands::originals::Comparison;
-use crate::streams::StreamsInfo;
 use crate::escape::escape;
 use crate::failure::{Outcome, hint_of};
+use crate::streams::StreamsInfo;
 use crate::term::Out;
 use crate::units;
 
