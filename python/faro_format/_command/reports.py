@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from faro_format._error import FaroError
+from faro_format._error import ErrorCode, FaroError
 from faro_format._picture.fragments import skew_facts
+from faro_format._picture.plain import counted
 from faro_format._picture.sizes import Sizes, exact_sum
 from faro_format._reader.partition import records_of
 from faro_format._reader.reader import Reader
@@ -62,8 +64,16 @@ def of_reader(reader: Reader) -> Report:
 
 
 def of_shuffle(shuffle: Shuffle) -> Report:
-    """Return what the footers of a shuffle say."""
+    """Return what the footers of a shuffle say.
+
+    Raises:
+        FaroError: ``io`` if the folder has no output.
+    """
     sums = shuffle.sum_up()
+    if not sums.outputs:
+        others = f", but {counted(sums.other_files, 'other file')}" if sums.other_files else ""
+        fault = f"no Faro output there{others}"
+        raise FaroError(ErrorCode.IO, "a folder with outputs", fault, file=sums.name, errno=errno.ENOENT)
     faults = sums.faults
     lines = [("shuffle", sums.name), *sums._facts()]
     lines += [("fault", f"{output.name}: {output.error}") for output in faults]
@@ -71,6 +81,7 @@ def of_shuffle(shuffle: Shuffle) -> Report:
         "name": sums.name,
         "records": sums.records,
         **_sums(sums._stored),
+        "other_files": sums.other_files,
         "outputs": [output._row() for output in sums.outputs],
     }
     errors = [output.error for output in faults if output.error is not None]

@@ -52,7 +52,8 @@ class Shuffle(OutputTables):
         """Find the outputs. Their footers are read when they are first needed.
 
         Args:
-            source: a folder, a path or a URL of fsspec; or the NAMEs or URLs of outputs.
+            source: a folder, a path or a URL of fsspec; or the NAMEs or URLs of outputs. Files of other programs in a
+                folder are passed over.
             storage_options: with URLs, what fsspec passes to the filesystem.
             limits: of each reader.
             verify: whether the checksums of partition blocks are verified (INT-7).
@@ -71,11 +72,12 @@ class Shuffle(OutputTables):
         self._progress = progress
         if isinstance(source, (str, os.PathLike)):
             self._name = _named(source)
-            self._paths = outputs_in(self._name, storage_options, recursive=recursive)
+            found = outputs_in(self._name, storage_options, recursive=recursive)
+            self._paths, self._other_files = found.paths, found.other_files
         else:
             names = arguments.items("source", source, "a folder, or a list of NAMEs of outputs")
             self._paths = [_named(name) for name in names]
-            self._name = f"{len(names)} outputs"
+            self._name, self._other_files = f"{len(names)} outputs", 0
         if storage_options is not None and not any(map(arguments.is_url, [self._name, *self._paths])):
             raise invalid("storage_options with a URL only", "no URL")
         self._found: tuple[list[ShuffleOutput], ShuffleSums] | None = None
@@ -129,7 +131,7 @@ class Shuffle(OutputTables):
             verify=self._access.verify,
             progress=self._progress,
         )
-        made._name = self._name
+        made._name, made._other_files = self._name, self._other_files
         return made
 
     def __repr__(self) -> str:
@@ -211,7 +213,8 @@ class Shuffle(OutputTables):
                 self._progress(len(outputs), len(self._paths))
         first = min(first, end)
         known = (plain.sizes(first, end), records.sizes(first, end)) if complete else (None, None)
-        sums = ShuffleSums(self._name, tuple(outputs), range(first, end), stored.sizes(first, end), *known)
+        numbers = range(first, end)
+        sums = ShuffleSums(self._name, tuple(outputs), numbers, self._other_files, stored.sizes(first, end), *known)
         return outputs, sums
 
     def _scanned(self) -> Iterator[Scanned]:

@@ -11,7 +11,7 @@ import numpy as np
 from faro_format import _arguments as arguments
 from faro_format._bytes.spans import Ints
 from faro_format._picture.fragments import bars, facts, heat_map, skew_facts, table
-from faro_format._picture.plain import printable, size, thousands
+from faro_format._picture.plain import counted, printable, size, thousands
 from faro_format._picture.sizes import Sizes
 from faro_format._shuffle.output import BINS, ShuffleOutput
 
@@ -36,6 +36,8 @@ class ShuffleSums:
     """All of them, also those with faults."""
     partitions: range
     """The absolute numbers from the first partition to the last of all outputs."""
+    other_files: int
+    """Files in the folder that are of no output: those of other programs, and those that are not published."""
     _stored: Sizes
     _plain: Sizes | None
     """None if an output has no statistics."""
@@ -99,7 +101,10 @@ class ShuffleSums:
 
     def _facts(self) -> list[tuple[str, str]]:
         faults = self.faults
-        rows = [("outputs", thousands(len(self.outputs)) + (f", {len(faults)} with faults" if faults else ""))]
+        outputs = thousands(len(self.outputs)) + (f", {len(faults)} with faults" if faults else "")
+        if self.other_files:
+            outputs += f"; {counted(self.other_files, 'other file')}"
+        rows = [("outputs", outputs)]
         rows.append(("size", size(self.stored_bytes)))
         if self.records is not None:
             rows.append(("records", thousands(self.records)))

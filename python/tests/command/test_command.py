@@ -55,6 +55,16 @@ def test_a_folder_is_shown_with_its_faults(folder: Path, capsys: pytest.CaptureF
     assert "\x1b" not in out
 
 
+def test_a_folder_without_outputs_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As for `faro info`."""
+    assert main([str(tmp_path)]) == 3
+    expected = f"faro_format: io in {str(tmp_path)!r}: expected a folder with outputs, found no Faro output there"
+    assert capsys.readouterr().err == expected + "\n"
+    (tmp_path / "sales.data").write_text("id,amount")
+    assert main([str(tmp_path), "--json"]) == 3
+    assert capsys.readouterr() == ("", f"{expected}, but 1 other file\n")
+
+
 def test_a_page_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(folder), "--html", str(folder / "page.html")]) == 0
     assert capsys.readouterr().out == ""

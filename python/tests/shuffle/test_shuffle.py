@@ -145,14 +145,48 @@ def damage(folder: Path) -> dict[str, ErrorCode]:
     raw[-1 - 24 - 40] ^= 1
     single.write_bytes(raw)
     os.remove(folder / "host-2" / "map-2.data")
-    (folder / "host-2" / "other.index").write_bytes(b"not Faro" * 20)
-    (folder / "host-2" / "other.data").write_bytes(b"not Faro" * 20)
+    (folder / "host-2" / "other.faro").write_bytes(b"not Faro" * 20)
     return {
         "map-0": ErrorCode.UNFINISHED,
         "map-1": ErrorCode.CHECKSUM,
         "map-2": ErrorCode.IO,
         "other": ErrorCode.NOT_FARO,
     }
+
+
+def test_files_of_other_programs_are_passed_over(folder: Path) -> None:
+    before = Shuffle(folder).sum_up()
+    # notes.txt and the temporary file of the fixture.
+    assert before.other_files == 2
+    host = folder / "host-0"
+    (host / "sales.data").write_bytes(b"id,amount\n1,2\n")
+    (host / "book.index").write_bytes(b"a book")
+    (host / "empty.data").write_bytes(b"")
+    (host / "empty.index").write_bytes(b"")
+    (host / ".data").write_bytes(b"hidden")
+    # The data file begins as an index does: not a pair either.
+    (host / "turned.data").write_bytes((host / "map-0.index").read_bytes())
+    os.mkfifo(host / "pipe.data")
+    # What looks like Faro is an output, however little of it there is.
+    (host / "cut.data").write_bytes((host / "map-0.data").read_bytes()[:7])
+    (host / "half.index").write_bytes(b"not Faro")
+    (host / "half.data").write_bytes((host / "map-0.data").read_bytes())
+    (host / "again").symlink_to(folder)
+    (host / "gone.index").symlink_to(host / "nosuch")
+    sums = Shuffle(folder).sum_up()
+    assert {Path(output.name).name for output in sums.faults} == {"cut", "half"}
+    assert (len(sums.outputs), sums.other_files) == (PRODUCERS + 2, 2 + 8)
+    assert "; 10 other files" in repr(sums)
+    assert Shuffle(folder).without_faults().to_arrow().num_rows == PRODUCERS * ROWS
+
+
+def test_folders_are_searched_by_links_too_and_once(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    faro.write(rows_of(99), outside / "map-99", by="key", producer=99, partitions=PARTITIONS)
+    for name in ("one", "two"):
+        (folder / name).symlink_to(outside)
+    assert len(Shuffle(folder)) == PRODUCERS + 1
+    assert len(Shuffle(folder, recursive=False)) == 0
 
 
 def test_damaged_outputs_are_told_and_never_left_out_silently(folder: Path) -> None:
@@ -345,6 +379,15 @@ def test_a_folder_of_an_object_store_is_a_shuffle() -> None:
         assert isinstance(shuffle, Shuffle)
         assert (len(shuffle), shuffle.sum_up().records) == (20, 20 * ROWS)
         assert shuffle[1].to_arrow().num_rows == shuffle[1].records
+    # Files of other programs are passed over in a store too.
+    other = MemoryFileSystem()
+    other.pipe("/bucket/shuffle/0/sales.data", b"id,amount")
+    other.pipe("/bucket/shuffle/0/empty.index", b"")
+    other.pipe("/bucket/shuffle/0/half.index", b"not Faro")
+    other.pipe("/bucket/shuffle/0/half.data", other.cat_file("/bucket/shuffle/0/map-0.data"))
+    sums = Shuffle("memory://bucket/shuffle").sum_up()
+    assert [Path(output.name).name for output in sums.faults] == ["half"]
+    assert (len(sums.outputs), sums.other_files) == (21, 2)
     with faro.open("memory://bucket/shuffle/0/map-0") as reader:
         assert isinstance(reader, Reader)
     assert len(faro.open(["memory://bucket/shuffle/0/map-0", "memory://bucket/shuffle/1/map-1"])) == 2
