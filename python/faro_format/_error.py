@@ -1,9 +1,11 @@
-"""The closed set of error codes (ERR-1), and the exceptions that the library raises."""
+"""The closed set of error codes (ERR-1), the exceptions that the library raises, and its warnings."""
 
 from __future__ import annotations
 
 import errno
 import os
+import sys
+import warnings
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -227,6 +229,22 @@ class Place:
         """Return the ``io`` error for a name that exists (WRT-4)."""
         wanted = "no file of this name, or the option overwrite=True"
         return self.error(ErrorCode.IO, None, wanted, "a file", errno=errno.EEXIST)
+
+
+class GapsWarning(UserWarning):
+    """Rows are missing, or may be: blocks were consumed before a selective store wrote them (docs/hybrid.md)."""
+
+
+_LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+"""Where the code of the library is."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn the caller of the library: the warning names the line of its code, however deep in the library this is."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_LIBRARY):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def no_index(expected: str, found: object) -> FaroIndexError:

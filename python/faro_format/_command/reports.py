@@ -11,6 +11,7 @@ from faro_format._error import ErrorCode, FaroError
 from faro_format._picture.fragments import skew_facts
 from faro_format._picture.plain import counted
 from faro_format._picture.sizes import Sizes, exact_sum
+from faro_format._reader.gaps import gaps_of
 from faro_format._reader.partition import records_of
 from faro_format._reader.reader import Reader
 from faro_format._reader.shown import facts_of, name_of
@@ -39,7 +40,7 @@ def of_reader(reader: Reader) -> Report:
     Raises:
         FaroError: the first fault of a region, if there are no statistics.
     """
-    sizes = sizes_of(reader)
+    sizes, gaps = sizes_of(reader), gaps_of(reader)
     header, statistics = reader.header, reader.statistics
     records = None
     if statistics is not None:
@@ -55,6 +56,7 @@ def of_reader(reader: Reader) -> Report:
         "created_by": reader.created_by,
         "regions": reader.region_count,
         "records": records,
+        "streams": None if gaps is None else gaps.facts(),
         **_sums(sizes),
         "properties": reader.properties,
     }
@@ -81,6 +83,7 @@ def of_shuffle(shuffle: Shuffle) -> Report:
         "name": sums.name,
         "records": sums.records,
         **_sums(sums._stored),
+        "streams": sums._streams(),
         "other_files": sums.other_files,
         "outputs": [output._row() for output in sums.outputs],
     }

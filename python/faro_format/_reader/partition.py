@@ -10,8 +10,10 @@ from faro_format._arguments import integer, integers, items
 from faro_format._block.block import Block
 from faro_format._error import FaroError, no_index
 from faro_format._picture.fragments import facts
-from faro_format._picture.plain import printable, size, thousands
+from faro_format._picture.plain import counted, printable, size, thousands
 from faro_format._reader.delivery import PartitionReader
+from faro_format._reader.gaps import missing_in, warn_of_gaps
+from faro_format._reader.shown import name_of
 from faro_format._reader.sizes import present
 from faro_format._reader.windows import by_partition
 from faro_format._tables.calls import Numbers, PartitionTables
@@ -51,6 +53,10 @@ class Partition(PartitionTables):
         """How many records it has, rows among them, as the statistics say; None without statistics."""
 
     @abstractmethod
+    def _missing(self) -> int:
+        """Return how many of its own blocks were consumed before they were stored, as far as it is known."""
+
+    @abstractmethod
     def _origin(self) -> str:
         """Return what it is a partition of, for people."""
 
@@ -65,10 +71,13 @@ class Partition(PartitionTables):
     def _facts(self) -> list[tuple[str, str]]:
         """Return its sizes, or why they are not known; showing an object never fails."""
         try:
-            stored, records = self.stored_bytes, self.records
+            stored, records, missing = self.stored_bytes, self.records, self._missing()
         except FaroError as fault:
             return [("fault", str(fault))]
-        return [("stored", size(stored)), *([] if records is None else [("records", thousands(records))])]
+        found = [("stored", size(stored))]
+        if records is not None:
+            found.append(("records", thousands(records)))
+        return [*found, ("missing", counted(missing, "block"))] if missing else found
 
 
 class OutputPartition(Partition):
@@ -93,6 +102,9 @@ class OutputPartition(Partition):
     @property
     def records(self) -> int | None:
         return records_of(self._reader, self.number)
+
+    def _missing(self) -> int:
+        return missing_in(self._reader, self.number)
 
     def _origin(self) -> str:
         return self._name
@@ -177,4 +189,6 @@ def selection(reader: PartitionReader, partitions: Numbers, columns: Columns, ty
 
     numbers = numbers_of(partitions, reader.header.first_partition, reader.header.end_partition)
     source = source_for(reader)
-    return Selection(source, lambda: parts_of(reader, source, numbers), columns, types)
+    found = Selection(source, lambda: parts_of(reader, source, numbers), columns, types)
+    warn_of_gaps(reader, name_of(reader), numbers)
+    return found

@@ -7,6 +7,7 @@ from faro_format._picture.fragments import bars, facts, skew_facts
 from faro_format._picture.plain import counted, printable, size, thousands
 from faro_format._picture.sizes import exact_sum
 from faro_format._reader.delivery import PartitionReader
+from faro_format._reader.gaps import gaps_of
 from faro_format._reader.sizes import sizes_of
 
 _PROPERTIES = 20
@@ -22,10 +23,12 @@ def name_of(reader: PartitionReader) -> str:
 def text_of(reader: PartitionReader) -> str:
     """Return a line about a reader."""
     header = reader.header
+    gaps = gaps_of(reader)
+    known = "" if gaps is None else f", {gaps.text()}"
     first = f" from {header.first_partition} on" if header.first_partition else ""
     return (
         f"<Reader {printable(name_of(reader))}: {counted(header.partition_count, 'partition')}{first}, "
-        f"{counted(reader.region_count, 'region')}, framing {header.framing.name.lower()}>"
+        f"{counted(reader.region_count, 'region')}, framing {header.framing.name.lower()}{known}>"
     )
 
 
@@ -49,6 +52,9 @@ def facts_of(reader: PartitionReader) -> list[tuple[str, str]]:
         own = 0 if statistics.records is None else exact_sum(statistics.records)
         shared = f", and {thousands(statistics.records_to_all)} for all" if statistics.records_to_all else ""
         rows.append(("records", thousands(own) + shared))
+    gaps = gaps_of(reader)
+    if gaps is not None:
+        rows.append(("streams", gaps.text()))
     properties = list(reader.properties.items())
     rows += [(f"property {key}", value) for key, value in properties[:_PROPERTIES]]
     if len(properties) > _PROPERTIES:

@@ -12,6 +12,7 @@ from faro_format._error import FaroError
 from faro_format._limits import Limits
 from faro_format._picture.plain import printable, size, thousands
 from faro_format._picture.sizes import Sizes, exact_sum, nonzero
+from faro_format._reader.gaps import Gaps, gaps_of, missing_of
 from faro_format._reader.reader import Reader
 from faro_format._reader.sizes import sizes_of
 
@@ -52,10 +53,14 @@ class ShuffleOutput:
     """Plain bytes of these, as the statistics say; None without statistics."""
     records: int | None
     """Records that its partitions read, all together, as the statistics say; None without statistics."""
+    missing_blocks: int | None
+    """Blocks that were consumed before they were stored, of a selective output; None if it is not known."""
     _path: str = field(compare=False)
     _access: Access = field(compare=False)
     _profile: tuple[float, ...] = field(compare=False)
     """Stored bytes by bins of its partitions."""
+    _gaps: Gaps | None = field(compare=False, default=None)
+    """Of a selective output."""
 
     def open(self) -> Reader:
         """Open the output."""
@@ -82,6 +87,7 @@ class ShuffleOutput:
             "stored_bytes": self.stored_bytes if known else None,
             "plain_bytes": self.plain_bytes,
             "records": self.records,
+            "missing_blocks": self.missing_blocks,
             "fault": None if error is None else str(error.code),
             "message": None if error is None else printable(str(error), _MESSAGE),
         }
@@ -105,6 +111,8 @@ class Scanned:
     sizes: Sizes | None = None
     plain: Column | None = None
     records: Column | None = None
+    missing: Column | None = None
+    """Blocks that are missing."""
 
 
 def scan(path: str, name: str, access: Access) -> Scanned:
@@ -113,7 +121,7 @@ def scan(path: str, name: str, access: Access) -> Scanned:
         with access.open(path) as reader:
             return _scanned(reader, path, name, access)
     except FaroError as fault:
-        return Scanned(ShuffleOutput(name, fault._copy(), None, 0, 0, None, None, path, access, ()))
+        return Scanned(ShuffleOutput(name, fault._copy(), None, 0, 0, None, None, None, path, access, ()))
 
 
 def _scanned(reader: Reader, path: str, name: str, access: Access) -> Scanned:
@@ -124,6 +132,8 @@ def _scanned(reader: Reader, path: str, name: str, access: Access) -> Scanned:
         first = header.first_partition
         plain = Column(*nonzero(statistics.plain, first), statistics.plain_to_all)
         records = Column(*nonzero(statistics.records, first), statistics.records_to_all)
+    gaps = gaps_of(reader)
+    numbers, values, shared = missing_of(reader)
     files = {id(file): file.size for file in (reader._files.data, reader._files.index)}
     output = ShuffleOutput(
         name=name,
@@ -133,11 +143,13 @@ def _scanned(reader: Reader, path: str, name: str, access: Access) -> Scanned:
         stored_bytes=sizes.total,
         plain_bytes=None if plain is None else _total(plain, header),
         records=None if records is None else _total(records, header),
+        missing_blocks=0 if gaps is None else gaps.missing if gaps.known else None,
         _path=path,
         _access=access,
         _profile=tuple(one.total for one in sizes.bins(BINS)),
+        _gaps=gaps,
     )
-    return Scanned(output, sizes, plain, records)
+    return Scanned(output, sizes, plain, records, Column(numbers, values, shared))
 
 
 def _total(column: Column, header: FileHeader) -> int:

@@ -58,6 +58,9 @@ class ShufflePartition(Partition):
         records = self._shuffle.sum_up()._records
         return None if records is None else int(records.of(np.array([self.number], np.int64))[0])
 
+    def _missing(self) -> int:
+        return int(self._shuffle.sum_up()._missing.of(np.array([self.number], np.int64))[0])
+
     def _having(self) -> Iterator[ShuffleOutput]:
         """Yield the outputs that have this partition."""
         for output in self._shuffle._readable():

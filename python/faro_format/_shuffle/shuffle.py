@@ -12,11 +12,13 @@ from faro_format import _arguments as arguments
 from faro_format._error import invalid
 from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._picture.plain import counted, printable
+from faro_format._picture.sizes import Sizes
+from faro_format._reader.gaps import is_any_in, warn_of
 from faro_format._reader.partition import Partition, index_of, numbers_of, parts_of, source_for
 from faro_format._shuffle.names import outputs_in, without_ending
 from faro_format._shuffle.output import Access, Scanned, ShuffleOutput, scan
 from faro_format._shuffle.partition import ShufflePartition
-from faro_format._shuffle.sums import ShuffleSums
+from faro_format._shuffle.sums import ShuffleSums, streams_text
 from faro_format._shuffle.totals import Totals
 from faro_format._storage.names import Path
 from faro_format._tables.calls import Numbers, OutputTables
@@ -153,7 +155,16 @@ class Shuffle(OutputTables):
         numbers = numbers_of(partitions, every.start, every.stop)
         with outputs[0].open() as reader:
             first = source_for(reader)
-        return Selection(first, lambda: self._parts(outputs, numbers), columns, types)
+        found = Selection(first, lambda: self._parts(outputs, numbers), columns, types)
+        self._warn(numbers)
+        return found
+
+    def _warn(self, numbers: range | list[int]) -> None:
+        """Warn the caller if rows of these partitions are missing, or may be."""
+        sums = self.sum_up()
+        streams = sums._streams()
+        if streams is not None and (streams["not_known"] or _any_in(sums._missing, numbers)):
+            warn_of(self._name, streams_text(streams))
 
     def _parts(self, outputs: list[ShuffleOutput], numbers: range | list[int]) -> Iterator[Part]:
         for output in outputs:
@@ -194,7 +205,7 @@ class Shuffle(OutputTables):
 
     def _scan(self) -> tuple[list[ShuffleOutput], ShuffleSums]:
         outputs: list[ShuffleOutput] = []
-        stored, plain, records = Totals(), Totals(), Totals()
+        stored, plain, records, missing = Totals(), Totals(), Totals(), Totals()
         complete = True
         first, end = 2**32, 0
         for found in self._scanned():
@@ -204,6 +215,8 @@ class Shuffle(OutputTables):
                 bounds = header.first_partition, header.end_partition
                 first, end = min(first, bounds[0]), max(end, bounds[1])
                 stored.add(*bounds, sizes.numbers, sizes.values, sizes.shared[0][2])
+                if found.missing is not None:
+                    missing.add(*bounds, found.missing.numbers, found.missing.values, found.missing.to_all)
                 for totals, column in ((plain, found.plain), (records, found.records)):
                     if column is None:
                         complete = False
@@ -213,8 +226,8 @@ class Shuffle(OutputTables):
                 self._progress(len(outputs), len(self._paths))
         first = min(first, end)
         known = (plain.sizes(first, end), records.sizes(first, end)) if complete else (None, None)
-        numbers = range(first, end)
-        sums = ShuffleSums(self._name, tuple(outputs), numbers, self._other_files, stored.sizes(first, end), *known)
+        found_in_all = (stored.sizes(first, end), *known, missing.sizes(first, end))
+        sums = ShuffleSums(self._name, tuple(outputs), range(first, end), self._other_files, *found_in_all)
         return outputs, sums
 
     def _scanned(self) -> Iterator[Scanned]:
@@ -236,6 +249,13 @@ class Shuffle(OutputTables):
 
 def _named(name: object) -> str:
     return str(name) if arguments.is_url(name) else arguments.path("source", name)
+
+
+def _any_in(missing: Sizes, numbers: range | list[int]) -> bool:
+    """Whether blocks are missing of any of these partitions."""
+    if any(each for *_, each in missing.shared):
+        return bool(numbers)
+    return is_any_in(missing.numbers, numbers)
 
 
 def _within(numbers: range | list[int], partitions: range) -> range | list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from faro_format._bytes.spans import Ints
 from faro_format._picture.fragments import bars, facts, heat_map, skew_facts, table
 from faro_format._picture.plain import counted, printable, size, thousands
 from faro_format._picture.sizes import Sizes
+from faro_format._reader.gaps import NOT_KNOWN, missing_text
 from faro_format._shuffle.output import BINS, ShuffleOutput
 
 _LISTED = 1 << 16
@@ -42,6 +43,8 @@ class ShuffleSums:
     _plain: Sizes | None
     """None if an output has no statistics."""
     _records: Sizes | None
+    _missing: Sizes
+    """Blocks that are missing, as far as it is known."""
 
     @property
     def stored_bytes(self) -> int:
@@ -62,6 +65,11 @@ class ShuffleSums:
     def faults(self) -> tuple[ShuffleOutput, ...]:
         """The outputs that cannot be read, such as damaged and unfinished ones; ``error`` says why."""
         return tuple(output for output in self.outputs if output.error is not None)
+
+    @property
+    def with_gaps(self) -> tuple[ShuffleOutput, ...]:
+        """The outputs that lack blocks, which were consumed before they were stored, or may lack some."""
+        return tuple(output for output in self.outputs if output.error is None and output.missing_blocks != 0)
 
     def largest(self, count: int = 5) -> list[tuple[int, int]]:
         """Return the largest partitions, the largest first: number and stored bytes."""
@@ -108,7 +116,22 @@ class ShuffleSums:
         rows.append(("size", size(self.stored_bytes)))
         if self.records is not None:
             rows.append(("records", thousands(self.records)))
+        if (found := self._streams()) is not None:
+            rows.append(("streams", streams_text(found)))
         return rows + skew_facts(self._stored)
+
+    def _streams(self) -> dict[str, int] | None:
+        """Return what selective outputs say of their streams, for programs; None without such outputs."""
+        gaps = [output._gaps for output in self.outputs if output._gaps is not None]
+        if not gaps:
+            return None
+        return {
+            "outputs": len(gaps),
+            "with_gaps": sum(one.missing > 0 for one in gaps),
+            "not_known": sum(not one.known for one in gaps),
+            "blocks": sum(one.blocks for one in gaps),
+            "missing": sum(one.missing for one in gaps),
+        }
 
     def __repr__(self) -> str:
         """Return the sums in a line."""
@@ -136,6 +159,19 @@ class ShuffleSums:
             rows.append(row.tolist())
         outputs = "a row for each output" if each == 1 else f"a row for {each} outputs"
         return rows, f"Stored bytes: {outputs}, from top to bottom, and partitions from left to right"
+
+
+def streams_text(found: Mapping[str, int]) -> str:
+    """Return what selective outputs say of their streams, for people."""
+    if not found["with_gaps"] and not found["not_known"]:
+        return "complete"
+    parts = []
+    if found["with_gaps"]:
+        lacking = missing_text(found["missing"], found["blocks"])
+        parts.append(f"{counted(found['with_gaps'], 'output')} with gaps: {lacking}")
+    if found["not_known"]:
+        parts.append(f"{NOT_KNOWN} of {counted(found['not_known'], 'output')}")
+    return "; ".join(parts)
 
 
 def _exact(sizes: Sizes, numbers: Ints) -> list[int]:
@@ -175,7 +211,7 @@ def _output_schema() -> Any:  # noqa: ANN401
     from faro_format._pyarrow import pa
 
     of_output = ("producer", "attempt", "first_partition", "partitions", "file_bytes")
-    numbers = (*of_output, "stored_bytes", "plain_bytes", "records")
+    numbers = (*of_output, "stored_bytes", "plain_bytes", "records", "missing_blocks")
     return pa.schema(
         [("output", pa.string())]
         + [(name, pa.uint64()) for name in numbers]

@@ -16,6 +16,8 @@ from faro_format._bytes.arrow_arrays import binary_array
 from faro_format._error import invalid
 from faro_format._pyarrow import pa
 from faro_format._reader.delivery import PartitionReader
+from faro_format._reader.gaps import warn_of_gaps
+from faro_format._reader.shown import name_of
 from faro_format._reader.windows import by_partition
 from faro_format._storage.destination import Destination
 from faro_format._storage.names import Path
@@ -252,7 +254,9 @@ def read_batches(reader: PartitionReader, partition: int, *, validate: bool = Tr
     """
     schema, validate = read_schema(reader), flag("validate", validate)
     place = reader._files.data.place
-    return batches(reader.partition(partition), schema, place, _outline(reader), validate=validate)
+    blocks = reader.partition(partition)
+    warn_of_gaps(reader, name_of(reader), [reader._check_partition(partition)])
+    return batches(blocks, schema, place, _outline(reader), validate=validate)
 
 
 def read_partitions(
@@ -263,7 +267,9 @@ def read_partitions(
     Small partitions are read together (PRT-7). The batches of one are taken before the next partition is asked for.
     """
     schema, validate = read_schema(reader), flag("validate", validate)
-    found = by_partition(reader, *reader._check_range(low, high))
+    low, high = reader._check_range(low, high)
+    found = by_partition(reader, low, high)
+    warn_of_gaps(reader, name_of(reader), range(low, high))
     place, outline = reader._files.data.place, _outline(reader)
     return ((number, batches(blocks, schema, place, outline, validate=validate)) for number, blocks in found)
 
@@ -276,4 +282,6 @@ def read_table(reader: PartitionReader, partition: int) -> Any:  # noqa: ANN401
 def read_records(reader: PartitionReader, partition: int) -> Any:  # noqa: ANN401
     """Return all records of a partition, with framing records, as a pyarrow LargeBinaryArray."""
     _check_reader(reader)
-    return binary_array(*reader.record_arrays(partition))
+    found = binary_array(*reader.record_arrays(partition))
+    warn_of_gaps(reader, name_of(reader), [reader._check_partition(partition)])
+    return found
