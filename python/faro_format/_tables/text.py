@@ -156,7 +156,10 @@ def _delimited(form: TextForm, lines: Lines, columns: Sequence[str] | None, type
             delimiter=form.delimiter, quote_char='"' if quoted else False, newlines_in_values=quoted
         ),
         arrow_csv.ConvertOptions(
-            column_types={**dict.fromkeys(form.text_keys, pa.string()), **types}, include_columns=columns
+            column_types={**dict.fromkeys(form.text_keys, pa.string()), **types},
+            include_columns=columns,
+            # By default, NA, null and NaN are nulls too where all other values of a column are numbers.
+            null_values=[""],
         ),
     )
     _check_known(types, table.schema, columns)

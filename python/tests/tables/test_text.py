@@ -55,6 +55,19 @@ def test_csv_becomes_a_table(tmp_path: Path) -> None:
         assert reader.to_pandas(types=pa.schema([("id", pa.int8())]))["id"].dtype == "int8"
 
 
+def test_only_an_empty_field_is_null(tmp_path: Path) -> None:
+    """The partitions are read alone: in one, all other values of the column are numbers."""
+    records = ["1,NA,", "2,x,3", '3,null,""', "4,y,4", "5,7,5"]
+    with csv_of(tmp_path, records) as reader:
+        assert reader[0].to_arrow().to_pydict()["name"] == ["NA", "null", "7"]
+        assert reader.to_arrow().to_pydict()["amount"] == [None, None, 5, 3, 4]
+        fault = fault_of(reader.to_arrow, types={"name": pa.int64()})
+        assert fault is not None
+        assert "NA" in fault.found
+    with csv_of(tmp_path, ["1,NaN,", "1,nan,", "2,2.5,"]) as reader:
+        assert str(reader[0].to_arrow()["name"].to_pylist()) == "[nan, 2.5]"
+
+
 def test_tsv_has_no_quotes_and_other_delimiters_are_known(tmp_path: Path) -> None:
     with packed(tmp_path, TSV, format="tsv", delimiter="\t", header="id\tname\tn") as reader:
         assert reader.to_arrow([0, 1]).to_pydict()["name"] == ['a "b', "", "'c'", "d"]
