@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from faro_format._arguments import shown
@@ -43,7 +44,7 @@ def as_table(value: Any, schema: Any) -> Any:  # noqa: ANN401
     if not any(hasattr(value, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")):
         raise invalid(f"table: {_TAKEN}", shown(value))
     try:
-        rows = _without_index(_imported(value), schema)
+        rows = _without_index(_imported(_with_index(value, schema.names)), schema)
         if rows.schema.equals(schema):
             return rows
         if rows.schema.names != schema.names:
@@ -62,7 +63,7 @@ def as_stream(value: Any, keep: list[Any]) -> tuple[Any, list[int]]:  # noqa: AN
 
     Args:
         value: rows as :func:`as_table` takes them; what has ``__arrow_c_stream__`` is read as the result is read.
-        keep: names of columns to take even if they are the index of a pandas DataFrame.
+        keep: names of columns to take even if they are a level of the index of a pandas DataFrame.
 
     Raises:
         FaroError: ``invalid-argument`` for another object.
@@ -70,6 +71,7 @@ def as_stream(value: Any, keep: list[Any]) -> tuple[Any, list[int]]:  # noqa: AN
     if not any(hasattr(value, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")):
         raise invalid(f"data: {_TAKEN}", shown(value))
     try:
+        value = _with_index(value, keep)
         if isinstance(value, pa.RecordBatchReader):
             stream = value
         elif hasattr(value, "__arrow_c_stream__"):
@@ -83,6 +85,26 @@ def as_stream(value: Any, keep: list[Any]) -> tuple[Any, list[int]]:  # noqa: AN
         raise invalid(f"data: {_TAKEN}", fault) from fault
     names = stream.schema.names
     return stream, [number for number, name in enumerate(names) if name not in index or name in keep]
+
+
+def _is_pandas(value: Any) -> bool:  # noqa: ANN401
+    """Whether it is a DataFrame of pandas, which is not imported for the question."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, pandas.DataFrame)
+
+
+def _with_index(value: Any, keep: list[Any]) -> Any:  # noqa: ANN401
+    """Return a pandas DataFrame as a Table with the levels of its index as columns, if they are wanted.
+
+    What pandas exports has no column of an index of consecutive integers: only the metadata describe it.
+    """
+    if not _is_pandas(value):
+        return value
+    columns = [str(name) for name in value.columns]
+    levels = [str(name) for name in value.index.names]
+    if any(name in levels and name not in columns for name in keep):
+        return pa.Table.from_pandas(value, preserve_index=True)
+    return value
 
 
 def _imported(value: Any) -> Any:  # noqa: ANN401

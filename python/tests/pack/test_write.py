@@ -22,6 +22,7 @@ from support import asked, fault_of
 
 import faro_format as faro
 from faro_format import ErrorCode, storage
+from faro_format.arrow import ArrowWriter
 from faro_format.arrow._dictionaries import unpacked_column
 from faro_format.key import hash_key
 
@@ -306,6 +307,28 @@ def test_the_index_of_pandas_is_left_out_unless_it_is_the_key(tmp_path: Path) ->
         assert sorted(b.to_pandas()["id"]) == [1, 2, 3]
         assert sorted(c.to_pandas()["id"]) == [2, 3]
         assert b.to_pandas().index.tolist() == [0, 1, 2]
+
+
+def test_by_finds_each_named_level_of_an_index(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"k": range(9), "m": range(9, 0, -1), "x": list("abcdefghi")})
+    frames = {
+        # Consecutive integers are in no column of what pandas exports: a RangeIndex, which pandas 3 makes of them.
+        "range": rows.set_index(pd.RangeIndex(9, name="k"))[["m", "x"]],
+        "set": rows.set_index("k"),
+        "levels": rows.set_index(["k", "m"]),
+        "steps": rows.set_index(pd.RangeIndex(0, 18, 2, name="k"))[["m", "x"]],
+    }
+    for name, frame in frames.items():
+        faro.write(frame, tmp_path / name, by=["k"], partitions=3)
+        with faro.open(tmp_path / name) as reader:
+            found = reader.to_pandas(columns=["k", "x"]).sort_values("x")
+        step = 2 if name == "steps" else 1
+        assert found["k"].tolist() == list(range(0, 9 * step, step))
+    faro.write(frames["levels"], tmp_path / "both", by=["m", "k"], partitions=3)
+    with ArrowWriter(tmp_path / "schema", pa.schema([("x", pa.string()), ("k", pa.int64())]), 1) as writer:
+        writer.write(frames["range"][["x"]], [0] * 9)
+    with faro.open(tmp_path / "schema") as reader:
+        assert reader.to_arrow()["k"].to_pylist() == list(range(9))
 
 
 def test_streams_become_regions_and_failures_leave_nothing(tmp_path: Path) -> None:
