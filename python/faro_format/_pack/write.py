@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from faro_format import _arguments as arguments
 from faro_format._error import invalid
+from faro_format._fsspec import filesystem_of
 from faro_format._storage.destination import Destination
 from faro_format._storage.names import Path
 from faro_format._writer.summary import Summary
 
+_SEPARATORS = (os.sep, os.altsep or os.sep)
 _ROWS = 1 << 20
 """Rows of which the partitions are computed at once."""
 
@@ -39,7 +42,8 @@ def write(
         data: a DataFrame of pandas or Polars, a pyarrow Table, RecordBatch or RecordBatchReader, a relation of DuckDB,
             or whatever else has ``__arrow_c_stream__``, ``__arrow_c_array__`` or ``__dataframe__``. The index of a
             pandas DataFrame is left out, unless ``by`` names it.
-        name: the output's NAME, as that of :class:`faro_format.Writer`.
+        name: the output's NAME, as that of :class:`faro_format.Writer`. A folder with a separator at its end is
+            refused.
         by: the column whose values are the keys, or several. Nulls are keys too.
         partitions: how many; by default 64, or one more than bounds.
         bounds: instead of by hash, rows are partitioned by range: the first key of each partition except the first, in
@@ -62,6 +66,8 @@ def write(
     from faro_format.arrow._input import as_stream
 
     more = _checked(properties)
+    if name is not None:
+        _check_not_folder(name, storage_options)
     keep = [by] if isinstance(by, str) else arguments.items("by", by, "the name of a column, or a list of names")
     stream, columns = as_stream(data, keep)
     schema = pa.schema([stream.schema.field(number) for number in columns], _metadata(stream.schema))
@@ -82,6 +88,28 @@ def write(
         except pa.ArrowException as fault:
             raise invalid("data: rows that can be read", fault) from fault
         return writer.finish()
+
+
+def _check_not_folder(name: Path, storage_options: Mapping[str, Any] | None) -> None:
+    """Refuse a NAME with a separator at its end that is a folder: its caller wants the files in it.
+
+    The files would be beside it, as separators are not part of NAME (PUB-1).
+    """
+    if arguments.is_url(name):
+        text = str(name)
+        if not text.endswith("/"):
+            return
+        filesystem, path = filesystem_of(text, storage_options or {})
+        try:
+            is_folder = bool(path.strip("/")) and filesystem.isdir(path)
+        except OSError:
+            # Why the files cannot be written says more.
+            return
+    else:
+        text = arguments.path("name", name)
+        is_folder = text.endswith(_SEPARATORS) and os.path.isdir(text)
+    if is_folder:
+        raise invalid("name: the NAME of an output, for example one in the folder", f"the folder {text!r}")
 
 
 def _checked(properties: Mapping[str, str] | None) -> dict[str, str]:

@@ -18,6 +18,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 from support import asked, fault_of
 
 import faro_format as faro
@@ -329,6 +330,24 @@ def test_by_finds_each_named_level_of_an_index(tmp_path: Path) -> None:
         writer.write(frames["range"][["x"]], [0] * 9)
     with faro.open(tmp_path / "schema") as reader:
         assert reader.to_arrow()["k"].to_pylist() == list(range(9))
+
+
+def test_a_folder_is_no_name(tmp_path: Path) -> None:
+    """A separator without a folder means nothing (PUB-1)."""
+    MemoryFileSystem.store.clear()
+    (tmp_path / "folder").mkdir()
+    MemoryFileSystem().pipe("/bucket/folder/x", b"")
+    for place in (str(tmp_path), "memory://bucket"):
+        fault = fault_of(faro.write, TABLE, f"{place}/folder/", by="int")
+        assert fault is not None
+        assert fault.code == ErrorCode.INVALID_ARGUMENT
+        assert "folder/" in fault.found
+        faro.write(TABLE, f"{place}/new/", by="int")
+        faro.write(TABLE, f"{place}/folder", by="int")
+        faro.write(TABLE, f"{place}/folder/inner", by="int")
+    names = ["folder", "folder.data", "folder.index", "new.data", "new.index"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    MemoryFileSystem.store.clear()
 
 
 def test_streams_become_regions_and_failures_leave_nothing(tmp_path: Path) -> None:
