@@ -10,13 +10,16 @@ import numpy as np
 from faro_format import _arguments as arguments
 from faro_format._bytes.header import MAX_PARTITIONS
 from faro_format._bytes.spans import Ints
-from faro_format._error import invalid
+from faro_format._error import invalid, shortened
 from faro_format._pack.bounds import Key, bounds_text, checked_bounds
 from faro_format._pyarrow import decoded, pa
 from faro_format.key import partition_by_range, partition_columns
 
 PARTITIONS = 64
 """How many there are, if neither a number nor bounds are given."""
+
+_NAMES = 72
+"""How many characters of a list of columns are shown."""
 
 
 class Partitioner:
@@ -40,6 +43,8 @@ class Partitioner:
         self.by = [arguments.text("by", name) for name in names]
         if not self.by:
             raise invalid("by: the name of a column, or several", "none")
+        if len(set(self.by)) != len(self.by):
+            raise invalid("by: names of columns, each once", shortened(", ".join(self.by), _NAMES))
         self._columns = [_column_of(schema, name) for name in self.by]
         kinds = [_value_type(schema.field(number).type) for number in self._columns]
         for name, kind in zip(self.by, kinds, strict=True):

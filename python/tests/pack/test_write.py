@@ -332,6 +332,13 @@ def test_by_finds_each_named_level_of_an_index(tmp_path: Path) -> None:
         assert reader.to_arrow()["k"].to_pylist() == list(range(9))
 
 
+def test_a_column_is_named_once(tmp_path: Path) -> None:
+    fault = fault_of(faro.write, TABLE, tmp_path / "out", by=["int", "row", "int"])
+    assert fault is not None
+    assert str(fault) == "invalid-argument: expected by: names of columns, each once, found int, row, int"
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_folder_is_no_name(tmp_path: Path) -> None:
     """A separator without a folder means nothing (PUB-1)."""
     MemoryFileSystem.store.clear()
