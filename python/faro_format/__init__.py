@@ -22,7 +22,7 @@ from faro_format._bytes.header import VERSION_MAJOR, VERSION_MINOR, FileHeader, 
 from faro_format._check.check import CheckLevel, CheckReport, check
 from faro_format._codec import Codec
 from faro_format._dictionaries import DictionaryEntry
-from faro_format._error import ErrorCode, ErrorFamily, FaroError, FaroIOError, GapsWarning
+from faro_format._error import ErrorCode, ErrorFamily, FaroError, FaroIOError, GapsWarning, PartitionsWarning
 from faro_format._follow.follower import Follower
 from faro_format._follow.watch import Watch
 from faro_format._limits import Limits
@@ -72,6 +72,7 @@ __all__ = [
     "Listener",
     "Partition",
     "PartitionReader",
+    "PartitionsWarning",
     "Reader",
     "ReaderFigures",
     "RecoverReport",

@@ -235,6 +235,10 @@ class GapsWarning(UserWarning):
     """Rows are missing, or may be: blocks were consumed before a selective store wrote them (docs/hybrid.md)."""
 
 
+class PartitionsWarning(UserWarning):
+    """Outputs that are read together have different numbers of partitions: they may be of different shuffles."""
+
+
 _LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 """Where the code of the library is."""
 

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from faro_format import _arguments as arguments
-from faro_format._error import invalid
+from faro_format._error import PartitionsWarning, invalid, warn
 from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._picture.plain import counted, printable
 from faro_format._picture.sizes import Sizes
@@ -172,7 +172,7 @@ class Shuffle(OutputTables):
                 yield from parts_of(reader, source_for(reader), _within(numbers, reader.partitions))
 
     def _readable(self) -> list[ShuffleOutput]:
-        """Return all outputs, which together have each row once.
+        """Return all outputs, which together have each row once; with a warning if their partitions differ.
 
         Raises:
             FaroError: that of the first output with a fault; ``invalid-argument`` for several attempts of a producer,
@@ -201,6 +201,7 @@ class Shuffle(OutputTables):
                     "each output once; pass the names of the outputs to read",
                     f"{printable(same.name)} and {printable(output.name)}, which is a copy",
                 )
+        _warn_of_partitions(outputs)
         return outputs
 
     def _scan(self) -> tuple[list[ShuffleOutput], ShuffleSums]:
@@ -249,6 +250,22 @@ class Shuffle(OutputTables):
 
 def _named(name: object) -> str:
     return str(name) if arguments.is_url(name) else arguments.path("source", name)
+
+
+def _warn_of_partitions(outputs: list[ShuffleOutput]) -> None:
+    """Warn the caller if outputs have different numbers of partitions, in the words of the command."""
+    first, count = None, 0
+    for output in outputs:
+        header = output.header
+        if header is None or header.merged:
+            continue
+        if first is None:
+            first, count = output, header.partition_count
+        elif header.partition_count != count:
+            mine = counted(header.partition_count, "partition")
+            other = f"{printable(first.name)} has {count}"
+            warn(f"{printable(output.name)} has {mine}, but {other}: are they of one shuffle?", PartitionsWarning)
+            return
 
 
 def _any_in(missing: Sizes, numbers: range | list[int]) -> bool:

@@ -180,6 +180,24 @@ def test_files_of_other_programs_are_passed_over(folder: Path) -> None:
     assert Shuffle(folder).without_faults().to_arrow().num_rows == PRODUCERS * ROWS
 
 
+def test_outputs_with_different_partitions_are_doubted(tmp_path: Path) -> None:
+    for producer, count in enumerate([2, 2, 3, 4]):
+        with Writer(tmp_path / f"map-{producer}", WriterOptions(count, producer=producer)) as writer:
+            writer.write(1, b"a record")
+    shuffle = Shuffle(tmp_path)
+    names = [tmp_path / f"map-{producer}" for producer in (0, 2)]
+    message = f"{names[1]} has 3 partitions, but {names[0]} has 2: are they of one shuffle?"
+    reads: list[Any] = [
+        shuffle.to_arrow, shuffle[1].to_pandas, lambda: list(shuffle[1]), lambda: list(shuffle[1].blocks()),
+    ]  # fmt: skip
+    for read in reads:
+        with pytest.warns(faro.PartitionsWarning) as found:
+            read()
+        assert [(str(one.message), one.filename) for one in found] == [(message, __file__)]
+    alike = Shuffle([tmp_path / "map-0", tmp_path / "map-1"])
+    assert alike.to_arrow().num_rows == 2
+
+
 def test_folders_are_searched_by_links_too_and_once(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     outside = tmp_path_factory.mktemp("outside")
     faro.write(rows_of(99), outside / "map-99", by="key", producer=99, partitions=PARTITIONS)
