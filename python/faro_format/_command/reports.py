@@ -10,12 +10,12 @@ from typing import Any
 from faro_format._error import ErrorCode, FaroError
 from faro_format._picture.fragments import skew_facts
 from faro_format._picture.plain import counted
-from faro_format._picture.sizes import Sizes, exact_sum
+from faro_format._picture.sizes import Sizes
 from faro_format._reader.gaps import gaps_of
 from faro_format._reader.partition import records_of
 from faro_format._reader.reader import Reader
 from faro_format._reader.shown import facts_of, name_of
-from faro_format._reader.sizes import sizes_of
+from faro_format._reader.sizes import record_count, sizes_of
 from faro_format._shuffle.shuffle import Shuffle
 
 _LARGEST = 5
@@ -42,10 +42,7 @@ def of_reader(reader: Reader) -> Report:
     """
     sizes, gaps = sizes_of(reader), gaps_of(reader)
     header, statistics = reader.header, reader.statistics
-    records = None
-    if statistics is not None:
-        own = 0 if statistics.records is None else exact_sum(statistics.records)
-        records = own + header.partition_count * statistics.records_to_all
+    records = None if statistics is None else record_count(statistics)
     facts = {
         "name": name_of(reader),
         "framing": header.framing.name.lower(),

@@ -5,10 +5,9 @@ from __future__ import annotations
 from faro_format._error import FaroError
 from faro_format._picture.fragments import bars, facts, skew_facts
 from faro_format._picture.plain import counted, printable, size, thousands
-from faro_format._picture.sizes import exact_sum
 from faro_format._reader.delivery import PartitionReader
 from faro_format._reader.gaps import gaps_of
-from faro_format._reader.sizes import sizes_of
+from faro_format._reader.sizes import record_count, sizes_of
 
 _PROPERTIES = 20
 """Properties that are shown, at most."""
@@ -49,9 +48,9 @@ def facts_of(reader: PartitionReader) -> list[tuple[str, str]]:
     if reader.created_by is not None:
         rows.append(("created by", reader.created_by))
     if statistics is not None:
-        own = 0 if statistics.records is None else exact_sum(statistics.records)
-        shared = f", and {thousands(statistics.records_to_all)} for all" if statistics.records_to_all else ""
-        rows.append(("records", thousands(own) + shared))
+        to_all = statistics.records_to_all
+        shared = f", {thousands(to_all)} of them for all partitions" if to_all else ""
+        rows.append(("records", thousands(record_count(statistics)) + shared))
     gaps = gaps_of(reader)
     if gaps is not None:
         rows.append(("streams", gaps.text()))

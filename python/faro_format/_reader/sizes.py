@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from faro_format._bytes.spans import Ints
-from faro_format._picture.sizes import Sizes, added, nonzero
+from faro_format._message.messages import Statistics
+from faro_format._picture.sizes import Sizes, added, exact_sum, nonzero
 from faro_format._reader.delivery import PartitionReader
 
 _NONE: Ints = np.zeros(0, np.int64)
@@ -39,6 +40,11 @@ def sizes_of(reader: PartitionReader) -> Sizes:
                 bytes_of.append(np.full(members.size, length, np.int64))
     numbers, values = added(np.concatenate(names), np.concatenate(bytes_of).astype(np.uint64))
     return Sizes(first, end, numbers, values, [(first, end, to_all)])
+
+
+def record_count(statistics: Statistics) -> int:
+    """Return the records of an output: one for all partitions counts once, one for some counts for each of them."""
+    return statistics.records_to_all + (0 if statistics.records is None else exact_sum(statistics.records))
 
 
 def present(reader: PartitionReader, low: int, high: int) -> Ints | None:

@@ -14,7 +14,7 @@ from faro_format._picture.plain import printable, size, thousands
 from faro_format._picture.sizes import Sizes, exact_sum, nonzero
 from faro_format._reader.gaps import Gaps, gaps_of, missing_of
 from faro_format._reader.reader import Reader
-from faro_format._reader.sizes import sizes_of
+from faro_format._reader.sizes import record_count, sizes_of
 
 BINS = 64
 """Columns of the heat map."""
@@ -52,7 +52,8 @@ class ShuffleOutput:
     plain_bytes: int | None
     """Plain bytes of these, as the statistics say; None without statistics."""
     records: int | None
-    """Records that its partitions read, all together, as the statistics say; None without statistics."""
+    """Its records, as the statistics say; None without statistics. One for all partitions counts once, one for some of
+    them counts for each."""
     missing_blocks: int | None
     """Blocks that were consumed before they were stored, of a selective output; None if it is not known."""
     _path: str = field(compare=False)
@@ -142,7 +143,7 @@ def _scanned(reader: Reader, path: str, name: str, access: Access) -> Scanned:
         file_bytes=sum(files.values()),
         stored_bytes=sizes.total,
         plain_bytes=None if plain is None else _total(plain, header),
-        records=None if records is None else _total(records, header),
+        records=None if statistics is None else record_count(statistics),
         missing_blocks=0 if gaps is None else gaps.missing if gaps.known else None,
         _path=path,
         _access=access,

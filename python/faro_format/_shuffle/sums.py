@@ -53,8 +53,8 @@ class ShuffleSums:
 
     @property
     def records(self) -> int | None:
-        """Records that all partitions read, as the statistics say; None if an output has none."""
-        return None if self._records is None else self._records.total
+        """Records, as the statistics say; None if an output has none. One for all partitions counts once."""
+        return None if self._records is None else sum(output.records or 0 for output in self.outputs)
 
     @property
     def skew(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -63,6 +64,28 @@ def test_a_folder_without_outputs_is_an_error(tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "sales.data").write_text("id,amount")
     assert main([str(tmp_path), "--json"]) == 3
     assert capsys.readouterr() == ("", f"{expected}, but 1 other file\n")
+
+
+def test_a_record_for_all_partitions_counts_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As for `faro info`. One for some partitions counts for each of them."""
+    for producer in range(2):
+        with faro.Writer(tmp_path / f"map-{producer}", faro.WriterOptions(3, producer=producer)) as writer:
+            writer.write(0, b"own")
+            writer.broadcast(b"for all")
+            writer.multicast([0, 1], b"for two")
+    assert main([str(tmp_path / "map-0"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["records"] == 4
+    assert {row["partition"]: row["records"] for row in found["largest"]} == {0: 3, 1: 2}
+    assert main([str(tmp_path / "map-0")]) == 0
+    assert re.search(r"^records +4, 1 of them for all partitions$", capsys.readouterr().out, re.MULTILINE)
+    assert main([str(tmp_path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["records"], [row["records"] for row in found["outputs"]]) == (8, [4, 4])
+    assert main([str(tmp_path)]) == 0
+    assert re.search(r"^records +8$", capsys.readouterr().out, re.MULTILINE)
+    sums = faro.Shuffle(tmp_path).sum_up()
+    assert sums.to_arrow()["records"].to_pylist() == [6, 4, 2]
 
 
 def test_a_page_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
