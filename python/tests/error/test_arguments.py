@@ -558,7 +558,7 @@ MADE_BY_THE_LIBRARY = {
     *("Block", "CheckLevel", "CheckReport", "CleanReport", "Codec", "DictionaryEntry", "Encoded", "ErrorCode"),
     *("ErrorFamily", "FaroError", "FaroIOError", "FileHeader", "FileKind", "Framing", "KeptFile", "PartitionReader"),
     *("RecoverReport", "RepairReport", "Statistics", "StoredFile", "Streams", "Summary", "VERSION_MAJOR"),
-    *("Partition", "ShuffleOutput", "ShuffleSums"),
+    *("Partition", "ShuffleOutput", "ShuffleSums", "GapsWarning", "PartitionsWarning"),
     *("Destination", "NewFile", "ReaderFigures", "VERSION_MINOR", "WriterFigures", "Listener"),
 }
 """What callers get and do not make, and what they define and the library calls."""
