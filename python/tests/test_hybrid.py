@@ -167,6 +167,8 @@ def test_a_single_files_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FaroError) as fault:
         HybridStore(tmp_path / "s.faro", WriterOptions(3), memory=HybridMemory(0), mode="full")
     assert code(fault) == ErrorCode.INVALID_ARGUMENT
+    assert "the NAME of a pair" in str(fault.value)
+    assert "layout" not in str(fault.value)
 
 
 def test_a_partition_of_a_selective_store_is_opened_once(tmp_path: Path) -> None:

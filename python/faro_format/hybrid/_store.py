@@ -16,7 +16,7 @@ from faro_format._bytes.header import FileHeader
 from faro_format._error import invalid
 from faro_format._storage.destination import Destination, NewFile, Role
 from faro_format._storage.local_file import LocalFile
-from faro_format._storage.names import Path, name_to_write, paths_of
+from faro_format._storage.names import Path, paths_of, split_name
 from faro_format._storage.stored_file import StoredFile
 from faro_format._writer.options import WriterOptions
 from faro_format._writer.writer import Writer
@@ -69,7 +69,9 @@ class HybridStore:
         if isinstance(delay, bool) or not isinstance(delay, (int, float)) or not delay >= 0:
             raise invalid("delay: seconds, 0 or more", shown(delay))
         _check(options)
-        base, _ = name_to_write(name, "paired")
+        base, layout = split_name(name)
+        if layout == "single":
+            raise invalid("name: the NAME of a pair, as a hybrid store has no single file", shown(os.fspath(name)))
         paths = paths_of(base, "paired")
         data, index = os.path.abspath(paths.data or ""), os.path.abspath(paths.index or "")
         self._memory = memory
