@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -13,6 +14,9 @@ from faro_format.arrow._dictionaries import unpacked_column
 _TAKEN = "a pyarrow Table, a DataFrame of pandas or Polars, or another object with __arrow_c_stream__"
 _NAMES = 72
 """How many characters of a list of columns are shown."""
+_COLUMN = 24
+"""How many characters of a column's name are shown beside a reason."""
+_CONVERSION = re.compile("Conversion failed for column (.*) with type .*", re.DOTALL)
 
 
 def as_schema(value: Any) -> Any:  # noqa: ANN401 - pyarrow ships no types
@@ -55,7 +59,7 @@ def as_table(value: Any, schema: Any) -> Any:  # noqa: ANN401
     except MemoryError:
         raise
     except (pa.ArrowException, AttributeError, LookupError, OSError, TypeError, ValueError) as fault:
-        raise invalid(f"table: rows of the writer's columns, {_listed(schema)}", fault) from fault
+        raise invalid(f"table: rows of the writer's columns, {_listed(schema)}", _reason(fault)) from fault
 
 
 def as_stream(value: Any, keep: list[Any]) -> tuple[Any, list[int]]:  # noqa: ANN401
@@ -82,7 +86,8 @@ def as_stream(value: Any, keep: list[Any]) -> tuple[Any, list[int]]:  # noqa: AN
     except MemoryError:
         raise
     except (pa.ArrowException, AttributeError, LookupError, OSError, TypeError, ValueError) as fault:
-        raise invalid(f"data: {_TAKEN}", fault) from fault
+        wanted = "columns of which each has values of one type that Arrow has" if _is_pandas(value) else _TAKEN
+        raise invalid(f"data: {wanted}", _reason(fault)) from fault
     names = stream.schema.names
     return stream, [number for number, name in enumerate(names) if name not in index or name in keep]
 
@@ -101,10 +106,22 @@ def _with_index(value: Any, keep: list[Any]) -> Any:  # noqa: ANN401
     if not _is_pandas(value):
         return value
     columns = [str(name) for name in value.columns]
+    if len(set(columns)) != len(columns):
+        twice = next(name for name in columns if columns.count(name) > 1)
+        raise invalid("a DataFrame with a name of its own for each column", f"{shown(twice)}, more than once")
     levels = [str(name) for name in value.index.names]
     if any(name in levels and name not in columns for name in keep):
         return pa.Table.from_pandas(value, preserve_index=True)
     return value
+
+
+def _reason(fault: Exception) -> str:
+    """Return why Arrow refused rows, with the column: pyarrow says it in a second text."""
+    texts = [str(text) for text in fault.args]
+    found = _CONVERSION.fullmatch(texts[1]) if len(texts) == 2 else None
+    if found is None:
+        return str(fault)
+    return f"column {shortened(found[1], _COLUMN)}: {texts[0]}"
 
 
 def _imported(value: Any) -> Any:  # noqa: ANN401

@@ -339,6 +339,27 @@ def test_a_column_is_named_once(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_refused_dataframe_is_told_why(tmp_path: Path) -> None:
+    twice = pd.DataFrame([[1, 2]], columns=["a", "a"])
+    mixed = pd.DataFrame({"amount": [1, "x"], "k": [1, 2]})
+    other = pd.DataFrame({"amount": ["x", 1], "k": [1, 2]})
+    schema = pa.schema([("amount", pa.int64()), ("k", pa.int64())])
+    with ArrowWriter(tmp_path / "rows", schema, 1) as writer:
+        found = [
+            str(fault_of(faro.write, twice, tmp_path / "out", by="a")),
+            str(fault_of(faro.write, mixed, tmp_path / "out", by="k")),
+            str(fault_of(faro.write, other, tmp_path / "out", by="k")),
+            str(fault_of(writer.write, mixed, [0, 0])),
+        ]
+    begin = "invalid-argument: expected "
+    assert found[0] == f"{begin}a DataFrame with a name of its own for each column, found 'a', a str, more than once"
+    wanted = f"{begin}data: columns of which each has values of one type that Arrow has"
+    assert found[1].startswith(f"{wanted}, found column amount: Could not convert 'x' with type str")
+    assert found[2] == f"{wanted}, found column amount: Expected bytes, got a 'int' object"
+    assert found[3].startswith(f"{begin}table: rows of the writer's columns, amount, k, found column amount: Could not")
+    assert not any(" ... " in text for text in found)
+
+
 def test_a_folder_is_no_name(tmp_path: Path) -> None:
     """A separator without a folder means nothing (PUB-1)."""
     MemoryFileSystem.store.clear()
