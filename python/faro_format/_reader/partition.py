@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from faro_format._arguments import integer, integers, items
 from faro_format._block.block import Block
-from faro_format._error import FaroError, no_index
+from faro_format._bytes.header import FRAMING_RECORDS
+from faro_format._error import FaroError, invalid, no_index
 from faro_format._picture.fragments import facts
 from faro_format._picture.plain import counted, printable, size, thousands
 from faro_format._reader.delivery import PartitionReader
@@ -93,7 +94,7 @@ class OutputPartition(Partition):
         return self._reader.partition(self.number)
 
     def __iter__(self) -> Iterator[memoryview]:
-        return self._reader.records(self.number)
+        return records_in(self._reader, self.number)
 
     @property
     def stored_bytes(self) -> int:
@@ -111,6 +112,15 @@ class OutputPartition(Partition):
 
     def _select(self, columns: Columns, types: Types) -> Selection:
         return selection(self._reader, self.number, columns, types)
+
+
+def records_in(reader: PartitionReader, partition: int) -> Iterator[memoryview]:
+    """Yield the records of a partition; an error names the calls of a partition, which are not those of a reader."""
+    framing = reader.header.framing
+    if framing != FRAMING_RECORDS:
+        others = "to_arrow() has the rows of Arrow batches, and blocks() are of any framing"
+        raise invalid(f"a partition with framing records; {others}", f"framing {framing.name.lower()}")
+    return reader.records(partition)
 
 
 def records_of(reader: PartitionReader, partition: int) -> int | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, BinaryIO, overload
 
 from faro_format import _arguments as arguments
-from faro_format._error import ErrorCode, FaroError, invalid
+from faro_format._error import ErrorCode, FaroError, Place, invalid
 from faro_format._fsspec import filesystem_of
 from faro_format._limits import DEFAULT_LIMITS, Limits
 from faro_format._reader.reader import Lookup, Reader
@@ -130,7 +130,11 @@ def _stored(source: object) -> StoredOutput | None:
     if isinstance(source, io.TextIOBase):
         raise invalid(_WANTED, "a file that is open as text")
     if isinstance(source, io.IOBase) or (hasattr(source, "seek") and hasattr(source, "read")):
-        file: StoredFile = SeekableFile(source)
+        try:
+            file: StoredFile = SeekableFile(source)
+        except OSError as fault:
+            wanted = "an open binary file that tells its size"
+            raise Place(None, f"a {type(source).__name__}").io(fault, wanted) from fault
         return StoredOutput.single(file)
     return None
 

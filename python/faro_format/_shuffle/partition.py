@@ -9,7 +9,7 @@ import numpy as np
 
 from faro_format._block.block import Block
 from faro_format._picture.plain import counted
-from faro_format._reader.partition import Partition
+from faro_format._reader.partition import Partition, records_in
 from faro_format._shuffle.output import ShuffleOutput
 from faro_format._shuffle.sums import ShuffleSums
 
@@ -47,7 +47,7 @@ class ShufflePartition(Partition):
     def __iter__(self) -> Iterator[memoryview]:
         for output in self._having():
             with output.open() as reader:
-                yield from reader.records(self.number)
+                yield from records_in(reader, self.number)
 
     @property
     def stored_bytes(self) -> int:

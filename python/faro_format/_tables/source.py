@@ -49,7 +49,8 @@ def source_of(
     if framing == FRAMING_ARROW:
         return Source(framing, data, schema=schema_of(framing, message, index))
     if framing != FRAMING_RECORDS:
-        raise invalid("an output with framing arrow or records; payload() reads any", f"framing {framing.name.lower()}")
+        wanted = "an output with framing arrow or records; the blocks() of a partition are of any"
+        raise invalid(wanted, f"framing {framing.name.lower()}")
     return Source(framing, data, text=text_form(properties))
 
 

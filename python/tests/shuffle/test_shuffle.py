@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,30 @@ def test_outputs_with_different_partitions_are_doubted(tmp_path: Path) -> None:
         assert [(str(one.message), one.filename) for one in found] == [(message, __file__)]
     alike = Shuffle([tmp_path / "map-0", tmp_path / "map-1"])
     assert alike.to_arrow().num_rows == 2
+
+
+def test_an_error_names_calls_that_there_are(tmp_path: Path) -> None:
+    faro.write(rows_of(0), tmp_path / "arrow", by="key", partitions=2)
+    with Writer(tmp_path / "opaque", WriterOptions(2, framing=faro.Framing.OPAQUE)) as writer:
+        writer.write(1, b"bytes")
+    for name, calls in (("arrow", [list]), ("opaque", [list, lambda partition: partition.to_arrow()])):
+        with faro.open(tmp_path / name) as reader:
+            for partition in (reader[1], Shuffle([tmp_path / name])[1]):
+                for call in calls:
+                    fault = fault_of(call, partition)
+                    assert fault is not None
+                    named = re.findall(r"(\w+)\(\)", fault.expected)
+                    assert named
+                    assert all(hasattr(partition, name) for name in named)
+                    assert " ... " not in str(fault)
+
+
+def test_a_closed_file_is_an_error_of_the_system() -> None:
+    closed = io.BytesIO(b"bytes")
+    closed.close()
+    fault = fault_of(faro.open, closed)
+    assert isinstance(fault, faro.FaroIOError)
+    assert (fault.code.family, "closed file" in fault.found) == (faro.ErrorFamily.ENVIRONMENT, True)
 
 
 def test_folders_are_searched_by_links_too_and_once(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
