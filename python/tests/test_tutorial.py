@@ -1,4 +1,4 @@
-"""The tutorial runs as it is written, and shows what it says; so do the examples of docs/notebooks.md."""
+"""The tutorial runs as it is written, and shows what it says; so do the examples of two pages of docs."""
 
 from __future__ import annotations
 
@@ -45,3 +45,16 @@ def test_the_examples_of_the_page_run(tmp_path: Path, monkeypatch: pytest.Monkey
     assert dict(names["sums"]) == expected.to_dict()
     assert names["one"]["customer"].isin(frame["customer"]).all()
     assert names["lines"].num_rows == 2
+    outputs = names["shuffle"].sum_up().outputs
+    assert [output.header.producer for output in outputs] == [0, 1]
+    assert names["shuffle"].sum_up().records == len(frame)
+
+
+def test_the_example_of_hybrid_stores_gets_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (DOCS / "hybrid.md").read_text(encoding="utf-8")
+    (part,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    exec(part, {})
+    assert capsys.readouterr().out == "[b'a record']\n"
