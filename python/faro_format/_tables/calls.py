@@ -15,6 +15,7 @@ class PartitionTables(ABC):
 
     Each call needs pyarrow. Outputs with framing arrow have the columns that were written. CSV, TSV and JSON lines, as
     ``faro pack`` writes them, are parsed. Other records are one column of bytes, ``record``. Events are passed over.
+    A call emits a :class:`faro_format.GapsWarning` if blocks are missing that were consumed before they were stored.
     """
 
     @abstractmethod

@@ -117,6 +117,24 @@ def test_in_s3(tmp_path: Path, object_store: ObjectStore, layout: Any) -> None:
             assert str(found.file).startswith(f"{url}.")
 
 
+def test_requests_of_a_folder(tmp_path: Path, object_store: ObjectStore) -> None:
+    """Files of other programs are known by their first bytes: of a pair those of the index, if it has one."""
+    made = write(tmp_path, WriterOptions(3), calls(2, 100, 3))
+    for number in range(3):
+        object_store.put(made, f"folder/map-{number}")
+    for name in ("sales.data", "book.index", "half.index"):
+        object_store.filesystem.pipe_file(f"{BUCKET}/folder/{name}", b"something else")
+    object_store.filesystem.pipe_file(f"{BUCKET}/folder/empty.data", b"")
+    object_store.filesystem.pipe_file(f"{BUCKET}/folder/half.data", made.contents()["data"])
+    with object_store.counted() as requests:
+        shuffle = faro.Shuffle(f"s3://{BUCKET}/folder", storage_options=object_store.options)
+    assert len(shuffle) == 4
+    assert shuffle.sum_up().other_files == 3
+    begins = [key for _, key, asked in requests if asked is not None]
+    names = ["book.index", "half.data", "half.index", *(f"map-{number}.index" for number in range(3)), "sales.data"]
+    assert sorted(begins) == [f"folder/{name}" for name in names]
+
+
 def test_requests_of_a_pair(tmp_path: Path, object_store: ObjectStore) -> None:
     made = write(tmp_path, WriterOptions(3, buffer_size=48 * MIB), calls(200, 100_000, 3))
     url = object_store.put(made, "requests")
