@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -259,7 +260,7 @@ def test_a_spill_that_is_interrupted_makes_the_store_fail(
         with pytest.raises(KeyboardInterrupt):
             store.flush()
     assert memory.used == 0
-    for action in (lambda: store.write(1, b"more"), store.flush, store.finish):
+    for action in (partial(store.write, 1, b"more"), store.flush, store.finish):
         with pytest.raises(FaroError) as fault:
             action()
         assert code(fault) == ErrorCode.IO
