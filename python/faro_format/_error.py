@@ -236,7 +236,7 @@ class GapsWarning(UserWarning):
 
 
 class PartitionsWarning(UserWarning):
-    """Outputs that are read together have different numbers of partitions: they may be of different shuffles."""
+    """Outputs that are read together were partitioned in different ways: they may be of different shuffles."""
 
 
 _LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")

@@ -62,6 +62,8 @@ class ShuffleOutput:
     """Stored bytes by bins of its partitions."""
     _gaps: Gaps | None = field(compare=False, default=None)
     """Of a selective output."""
+    _division: tuple[str, ...] = field(compare=False, default=())
+    """How keys became partitions, as :func:`faro_format.write` and ``faro pack`` record it; empty if they did not."""
 
     def open(self) -> Reader:
         """Open the output."""
@@ -149,8 +151,18 @@ def _scanned(reader: Reader, path: str, name: str, access: Access) -> Scanned:
         _access=access,
         _profile=tuple(one.total for one in sizes.bins(BINS)),
         _gaps=gaps,
+        _division=_division_of(reader),
     )
     return Scanned(output, sizes, plain, records, Column(numbers, values, shared))
+
+
+def _division_of(reader: Reader) -> tuple[str, ...]:
+    properties = reader.properties
+    if "faro.pack.method" not in properties:
+        return ()
+    # `faro pack` records the types of text columns too.
+    names = [column.partition(":")[0] for column in properties.get("faro.pack.by", "").split(",")]
+    return (properties["faro.pack.method"], properties.get("faro.pack.bounds", ""), *names)
 
 
 def _total(column: Column, header: FileHeader) -> int:

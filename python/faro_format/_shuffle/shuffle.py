@@ -253,8 +253,9 @@ def _named(name: object) -> str:
 
 
 def _warn_of_partitions(outputs: list[ShuffleOutput]) -> None:
-    """Warn the caller if outputs have different numbers of partitions, in the words of the command."""
+    """Warn the caller if outputs were partitioned in different ways, in the words of the command."""
     first, count = None, 0
+    divided: ShuffleOutput | None = None
     for output in outputs:
         header = output.header
         if header is None or header.merged:
@@ -266,6 +267,12 @@ def _warn_of_partitions(outputs: list[ShuffleOutput]) -> None:
             other = f"{printable(first.name)} has {count}"
             warn(f"{printable(output.name)} has {mine}, but {other}: are they of one shuffle?", PartitionsWarning)
             return
+        if output._division:
+            divided = divided or output
+            if output._division != divided._division:
+                names = f"{printable(output.name)} is partitioned in another way than {printable(divided.name)}"
+                warn(f"{names}: are they of one shuffle?", PartitionsWarning)
+                return
 
 
 def _any_in(missing: Sizes, numbers: range | list[int]) -> bool:

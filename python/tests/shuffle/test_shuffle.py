@@ -199,6 +199,15 @@ def test_outputs_with_different_partitions_are_doubted(tmp_path: Path) -> None:
     assert alike.to_arrow().num_rows == 2
 
 
+def test_outputs_that_are_partitioned_in_another_way_are_doubted(tmp_path: Path) -> None:
+    for name, options in {"a": {}, "b": {}, "c": {"bounds": [3]}, "d": {"by": "value"}}.items():
+        faro.write(pa.table({"key": [1, 2], "value": [1, 2]}), tmp_path / name, **{"by": "key", "partitions": 2} | options)
+    assert Shuffle([tmp_path / "a", tmp_path / "b"]).to_arrow().num_rows == 4
+    for other in "cd":
+        with pytest.warns(faro.PartitionsWarning, match=r"/[cd] is partitioned in another way than .*/a: are they of one"):
+            Shuffle([tmp_path / "a", tmp_path / other])[1].to_arrow()
+
+
 def test_an_error_names_calls_that_there_are(tmp_path: Path) -> None:
     faro.write(rows_of(0), tmp_path / "arrow", by="key", partitions=2)
     with Writer(tmp_path / "opaque", WriterOptions(2, framing=faro.Framing.OPAQUE)) as writer:

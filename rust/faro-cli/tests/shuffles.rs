@@ -452,6 +452,22 @@ fn outputs_with_other_partitions_are_said() {
     }
 }
 
+#[test]
+fn outputs_that_are_partitioned_in_another_way_are_told() {
+    let folder = maps(&[]);
+    let pack = |more: &[&str]| {
+        let args = ["pack", "part-0.csv", "-o", "maps/zother", "--force"];
+        folder.ok(&[&args[..], more].concat());
+        let output = folder.run(&["cat", "maps", "-p", "1"]);
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let told = "faro: maps/zother is partitioned in another way than maps/part-0: are they of one shuffle?\n";
+    assert_eq!(pack(&["--by", "text", "--partitions", "8"]), told);
+    assert_eq!(pack(&["--by", "key:int", "--bounds", "1,2,3,4,5,6,7"]), told);
+    assert_eq!(pack(&["--by", "key:int", "--partitions", "8"]), "");
+}
+
 /// The lines of `layout --totals`, as a count and bytes of each kind.
 fn totals(folder: &Folder, name: &str) -> BTreeMap<String, (u64, u64)> {
     let number = |text: &str| text.replace(',', "").parse::<u64>().unwrap();

@@ -6,6 +6,7 @@ use std::ops::{ControlFlow, Range};
 use faro::shuffle::{Shuffle, ShuffleSums, SummedOutput, in_order};
 use faro::{Block, FileHeader, Files, Reader, ReaderOptions};
 
+use super::packed::property;
 use crate::failure::{Failure, Outcome};
 use crate::folder;
 use crate::partitions::{Selection, check, outside, select};
@@ -133,30 +134,34 @@ impl Source {
             let reader = Reader::open(files, ReaderOptions::default())?;
             let mut gaps = Gaps::default();
             gaps.add(&reader);
-            Ok((reader.header().clone(), gaps))
+            Ok((reader.header().clone(), gaps, Division::of(&reader)))
         };
         let mut seen = Seen::default();
         let (mut all, mut known, mut has_fault) = (Gaps::default(), None::<Range<u32>>, false);
         let mut checked = Ok(());
-        in_order(outputs, open, |output, opened: faro::Result<(FileHeader, Gaps)>| {
-            progress.inc(1);
-            match opened {
-                Ok((header, gaps)) => {
-                    all.join(&gaps);
-                    let own = header.partitions();
-                    known = Some(match known.take() {
-                        Some(others) => others.start.min(own.start)..others.end.max(own.end),
-                        None => own,
-                    });
-                    checked = progress.suspend(|| seen.check(output, &header, outputs));
+        in_order(
+            outputs,
+            open,
+            |output, opened: faro::Result<(FileHeader, Gaps, Option<Division>)>| {
+                progress.inc(1);
+                match opened {
+                    Ok((header, gaps, division)) => {
+                        all.join(&gaps);
+                        let own = header.partitions();
+                        known = Some(match known.take() {
+                            Some(others) => others.start.min(own.start)..others.end.max(own.end),
+                            None => own,
+                        });
+                        checked = progress.suspend(|| seen.check(output, &header, division, outputs));
+                    }
+                    Err(_) => has_fault = true,
                 }
-                Err(_) => has_fault = true,
-            }
-            match checked {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            }
-        });
+                match checked {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(_) => ControlFlow::Break(()),
+                }
+            },
+        );
         progress.finish_and_clear();
         checked?;
         all.tell(Some(outputs.len()));
@@ -235,11 +240,31 @@ struct Seen {
     outputs: BTreeMap<([u8; 16], u32), usize>,
     /// The number of partitions of the first output that is not merged, and that output.
     partitions: Option<(u32, usize)>,
+    /// How the first output with such properties is partitioned, and that output.
+    division: Option<(Division, usize)>,
     has_warned: bool,
 }
 
+/// How keys became partitions, as `faro pack` records it: the method, the bounds, and the names of the columns.
+#[derive(Clone, PartialEq, Eq)]
+struct Division(String, String, Vec<String>);
+
+impl Division {
+    fn of(reader: &Reader) -> Option<Division> {
+        let property = |key| property(reader, key).map(str::to_owned);
+        // The types are left out: `faro pack` records those of text columns only.
+        let name = |column: &str| column.split(':').next().unwrap_or_default().to_owned();
+        let by = property("faro.pack.by").unwrap_or_default();
+        Some(Division(
+            property("faro.pack.method")?,
+            property("faro.pack.bounds").unwrap_or_default(),
+            by.split(',').map(name).collect(),
+        ))
+    }
+}
+
 impl Seen {
-    fn check(&mut self, output: usize, header: &FileHeader, outputs: &[Files]) -> Outcome {
+    fn check(&mut self, output: usize, header: &FileHeader, division: Option<Division>, outputs: &[Files]) -> Outcome {
         if let Some(first) = self.outputs.insert((header.file_id, header.first_partition), output) {
             return Err(Failure::usage(format!(
                 "{} is a copy of {}: rows would count twice, so move one of them out of the folder",
@@ -259,6 +284,18 @@ impl Seen {
                 plural(header.partition_count.into(), "partition"),
                 folder::shown(&outputs[first]),
             );
+            return Ok(());
+        }
+        if let Some(division) = division {
+            let (known, first) = self.division.get_or_insert((division.clone(), output));
+            if *known != division {
+                self.has_warned = true;
+                eprintln!(
+                    "faro: {} is partitioned in another way than {}: are they of one shuffle?",
+                    folder::shown(&outputs[output]),
+                    folder::shown(&outputs[*first]),
+                );
+            }
         }
         Ok(())
     }
