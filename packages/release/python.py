@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import shutil
 import tarfile
 from pathlib import Path
@@ -50,4 +51,15 @@ def list_needs(tools: Path, work: Path, out: Path) -> None:
     run([programs / "pip", "uninstall", "--quiet", "--yes", "setuptools", "pip"], work)
     (out / "sbom").mkdir(exist_ok=True)
     options = ["--output-reproducible", "--of", "JSON", "--output-file"]
-    run([tools / "cyclonedx-py", "environment", *options, out / "sbom/python.cdx.json", programs / "python"], work)
+    listed = out / "sbom/python.cdx.json"
+    run([tools / "cyclonedx-py", "environment", *options, listed, programs / "python"], work)
+    listed.write_text(without_addresses_of_files(listed.read_text()))
+
+
+def without_addresses_of_files(listed: str) -> str:
+    """Take addresses of this machine's files out of a list of needs: that of the wheel which was installed."""
+    found = json.loads(listed)
+    for component in found["components"]:
+        references = component.get("externalReferences", [])
+        references[:] = [reference for reference in references if not reference["url"].startswith("file:")]
+    return json.dumps(found, indent=2)

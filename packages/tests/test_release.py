@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import json
 import shutil
 import subprocess
 import tarfile
@@ -19,7 +20,7 @@ from release.command import needs_no_newer, without_paths
 from release.common import ROOT, Failed, run
 from release.maven import PASSES, rename
 from release.notices import linked, texts
-from release.python import with_one_time
+from release.python import with_one_time, without_addresses_of_files
 
 
 @pytest.fixture
@@ -134,6 +135,13 @@ def test_a_wheel_does_not_name_the_folder_it_was_built_in(tmp_path: Path) -> Non
         _, recorded, _ = file.read("a.dist-info/RECORD").decode().splitlines()
     digest = base64.urlsafe_b64encode(hashlib.sha256(b"path+file:///faro/rust").digest()).decode().rstrip("=")
     assert recorded == f"{name},sha256={digest},22"
+
+
+def test_a_list_of_needs_has_no_address_of_a_file() -> None:
+    references = [{"url": "file:///home/a/faro.whl"}, {"url": "https://example.org"}]
+    listed = json.dumps({"components": [{"name": "faro", "externalReferences": references}, {"name": "numpy"}]})
+    components = json.loads(without_addresses_of_files(listed))["components"]
+    assert components == [{"name": "faro", "externalReferences": references[1:]}, {"name": "numpy"}]
 
 
 def test_a_program_that_needs_a_newer_glibc_is_refused(tmp_path: Path) -> None:
