@@ -62,19 +62,19 @@ pub(crate) fn outside(selections: &[Selection], known: &Range<u32>) -> Option<u3
     ends.into_iter().find(|end| !known.contains(end))
 }
 
-/// Refuses a selection of partitions that a file does not have.
-pub(crate) fn check(selections: &[Selection], of_file: &Range<u32>) -> Outcome {
-    outside(selections, of_file).map_or(Ok(()), |outside| {
-        let (first, last) = (of_file.start, of_file.end.saturating_sub(1));
-        Err(Failure::usage(format!(
-            "there is no partition {outside}: the file has {first} to {last}"
-        )))
-    })
+/// That a file does not have a partition.
+pub(crate) fn no_partition(partition: u32, of_file: &Range<u32>) -> Failure {
+    let (first, last) = (of_file.start, of_file.end.saturating_sub(1));
+    Failure::usage(format!(
+        "there is no partition {partition}: the file has {first} to {last}"
+    ))
 }
 
 /// The partitions in the order in which they were selected; all partitions if none was.
 pub(crate) fn select(selections: &[Selection], of_file: Range<u32>) -> Outcome<impl Iterator<Item = u32>> {
-    check(selections, &of_file)?;
+    if let Some(partition) = outside(selections, &of_file) {
+        return Err(no_partition(partition, &of_file));
+    }
     let chosen: Vec<RangeInclusive<u32>> = if selections.is_empty() {
         of_file
             .end

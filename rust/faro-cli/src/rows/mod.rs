@@ -5,6 +5,7 @@ mod format;
 mod packed;
 mod printer;
 mod source;
+mod together;
 
 pub(crate) use format::As;
 pub(crate) use packed::{Packed, property};

@@ -1,18 +1,14 @@
 //! The data blocks of partitions, of one output or of all in a folder.
 
-use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
 use faro::shuffle::{Shuffle, ShuffleSums, SummedOutput, in_order};
 use faro::{Block, FileHeader, Files, Reader, ReaderOptions};
 
-use super::packed::property;
+use super::together::{Division, Gaps, Seen};
 use crate::failure::{Failure, Outcome};
-use crate::folder;
-use crate::partitions::{Selection, check, outside, select};
-use crate::streams::StreamsInfo;
+use crate::partitions::{Selection, no_partition, outside, select};
 use crate::target::AnyTarget;
-use crate::units::{count, plural};
 
 /// One output, or all of a folder.
 pub(crate) struct Source {
@@ -53,11 +49,13 @@ impl Source {
             gaps.tell(None);
             source.known = Some(first.partitions());
         }
-        if let Some(known) = &source.known {
-            match outside(selections, known) {
-                Some(partition) if source.is_folder => return Err(no_output_has(partition)),
-                _ => check(selections, known)?,
-            }
+        if let Some(known) = &source.known
+            && let Some(partition) = outside(selections, known)
+        {
+            return Err(match source.is_folder {
+                true => no_output_has(partition),
+                false => no_partition(partition, known),
+            });
         }
         Ok(source)
     }
@@ -183,121 +181,6 @@ impl Source {
             }
         }
         Ok(events)
-    }
-}
-
-/// The blocks that are not in selective files, because they were consumed before.
-#[derive(Default)]
-struct Gaps {
-    outputs: u64,
-    missing: u64,
-    blocks: u64,
-    /// Selective outputs that do not say it.
-    unknown: u64,
-}
-
-impl Gaps {
-    fn add(&mut self, reader: &Reader) {
-        match StreamsInfo::of(reader.header(), Some(reader.footer())) {
-            Some(streams) if !streams.known => self.unknown += 1,
-            Some(streams) if streams.missing > 0 => {
-                self.outputs += 1;
-                self.missing = self.missing.saturating_add(streams.missing);
-                self.blocks = self.blocks.saturating_add(streams.blocks);
-            }
-            _ => {}
-        }
-    }
-
-    fn join(&mut self, other: &Gaps) {
-        self.outputs += other.outputs;
-        self.unknown += other.unknown;
-        self.missing = self.missing.saturating_add(other.missing);
-        self.blocks = self.blocks.saturating_add(other.blocks);
-    }
-
-    /// Says it on standard error, of one output or of some.
-    fn tell(&self, of: Option<usize>) {
-        let whose = |outputs: u64| match of {
-            None => String::new(),
-            Some(all) => format!(" in {} of {}", count(outputs), plural(all as u64, "output")),
-        };
-        if self.missing > 0 {
-            let (missing, blocks) = (count(self.missing), plural(self.blocks, "block"));
-            let whose = whose(self.outputs);
-            eprintln!("faro: with gaps{whose}: {missing} of {blocks} consumed before they were stored");
-        }
-        if self.unknown > 0 {
-            eprintln!("faro: not known whether blocks are missing{}", whose(self.unknown));
-        }
-    }
-}
-
-/// Outputs that are to be read together.
-#[derive(Default)]
-struct Seen {
-    /// By `file_id` and first partition. Files of a merge have one `file_id`, and partitions of their own.
-    outputs: BTreeMap<([u8; 16], u32), usize>,
-    /// The number of partitions of the first output that is not merged, and that output.
-    partitions: Option<(u32, usize)>,
-    /// How the first output with such properties is partitioned, and that output.
-    division: Option<(Division, usize)>,
-    has_warned: bool,
-}
-
-/// How keys became partitions, as `faro pack` records it: the method, the bounds, and the names of the columns.
-#[derive(Clone, PartialEq, Eq)]
-struct Division(String, String, Vec<String>);
-
-impl Division {
-    fn of(reader: &Reader) -> Option<Division> {
-        let property = |key| property(reader, key).map(str::to_owned);
-        // The types are left out: `faro pack` records those of text columns only.
-        let name = |column: &str| column.split(':').next().unwrap_or_default().to_owned();
-        let by = property("faro.pack.by").unwrap_or_default();
-        Some(Division(
-            property("faro.pack.method")?,
-            property("faro.pack.bounds").unwrap_or_default(),
-            by.split(',').map(name).collect(),
-        ))
-    }
-}
-
-impl Seen {
-    fn check(&mut self, output: usize, header: &FileHeader, division: Option<Division>, outputs: &[Files]) -> Outcome {
-        if let Some(first) = self.outputs.insert((header.file_id, header.first_partition), output) {
-            return Err(Failure::usage(format!(
-                "{} is a copy of {}: rows would count twice, so move one of them out of the folder",
-                folder::shown(&outputs[output]),
-                folder::shown(&outputs[first])
-            )));
-        }
-        if header.is_merged() || self.has_warned {
-            return Ok(());
-        }
-        let (count, first) = *self.partitions.get_or_insert((header.partition_count, output));
-        if count != header.partition_count {
-            self.has_warned = true;
-            eprintln!(
-                "faro: {} has {}, but {} has {count}: are they of one shuffle?",
-                folder::shown(&outputs[output]),
-                plural(header.partition_count.into(), "partition"),
-                folder::shown(&outputs[first]),
-            );
-            return Ok(());
-        }
-        if let Some(division) = division {
-            let (known, first) = self.division.get_or_insert((division.clone(), output));
-            if *known != division {
-                self.has_warned = true;
-                eprintln!(
-                    "faro: {} is partitioned in another way than {}: are they of one shuffle?",
-                    folder::shown(&outputs[output]),
-                    folder::shown(&outputs[*first]),
-                );
-            }
-        }
-        Ok(())
     }
 }
 
