@@ -85,6 +85,29 @@ impl Spills for Spiller {
     }
 }
 
+/// Makes the store fail if the writing of regions panics: otherwise callers would wait for its end for ever.
+pub(super) struct Panics<'a>(&'a Spiller);
+
+impl Panics<'_> {
+    /// Nothing panicked.
+    pub(super) fn not(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Panics<'_> {
+    fn drop(&mut self) {
+        let image = &self.0.image;
+        let panicked = std::io::Error::other("it panicked");
+        image.fail(Error::io("spill", Path::new(""), None, panicked));
+        image.with(|state, counts| {
+            counts.spills -= usize::from(state.work == Work::Running);
+            state.work = Work::None;
+        });
+        image.tell();
+    }
+}
+
 impl Spiller {
     pub(super) fn new(image: Arc<Image>, files: SpillFiles, executor: Option<Arc<dyn Executor>>) -> Self {
         Spiller {
@@ -123,14 +146,22 @@ impl Spiller {
                 number
             })
         };
-        while let Some(number) = next() {
-            if let Err(error) = self.write(number) {
-                self.image.fail(error);
-                self.done();
-                self.image.tell();
-                return;
-            }
+        let panics = Panics(self);
+        let mut written = Ok(());
+        while let Some(number) = written.is_ok().then(next).flatten() {
+            written = self.write(number);
         }
+        panics.not();
+        if let Err(error) = written {
+            self.image.fail(error);
+            self.done();
+            self.image.tell();
+        }
+    }
+
+    /// Makes the store fail if what follows panics, until [`Panics::not`].
+    pub(super) fn panics(&self) -> Panics<'_> {
+        Panics(self)
     }
 
     fn done(&self) {

@@ -427,6 +427,7 @@ impl NewFile for ImageNewFile {
             return Ok(());
         }
         spiller.stop();
+        let panics = spiller.panics();
         let written = spiller.write_all().and_then(|()| {
             self.image.check_usable()?;
             match &mut *spiller.files() {
@@ -434,6 +435,7 @@ impl NewFile for ImageNewFile {
                 SpillFiles::Selective(_) => Ok(()),
             }
         });
+        panics.not();
         // Before spills begin again: they would go on after the region that was not written.
         let ended = written.map_err(|error| {
             self.image.fail(error.clone());

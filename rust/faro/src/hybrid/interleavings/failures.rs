@@ -7,6 +7,7 @@ use super::world::{PARTITIONS, World, all_read, assert_some, mode, script, write
 use crate::error::{Error, ErrorCode};
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::thread;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Whether it is the error of the spill that failed.
@@ -64,4 +65,29 @@ fn a_write_fails() {
 #[test]
 fn work_is_dropped() {
     explore(|| fails(1, Some(thread_rng().gen_range(0..2)), None));
+}
+
+/// Consumers that wait learn it, and nothing waits for the write.
+#[test]
+fn a_write_panics() {
+    explore(|| {
+        let (world, script) = (World::new(0, Running::new(0, None)), script());
+        let mut store = world.store("s", mode());
+        // Without the message of a panic.
+        let panics = || -> bool { resume_unwind(Box::new("a test panics")) };
+        assert!(store.spiller.refuses.set(Box::new(panics)).is_ok());
+        let readings = all_read(&store);
+        let written = catch_unwind(AssertUnwindSafe(|| write_all(&mut store, &script)));
+        let failed = store.open(PARTITIONS, None).unwrap_err().code == ErrorCode::Io;
+        // A selective store whose blocks were all delivered in time writes nothing.
+        assert!(failed == written.is_err());
+        for (at, reading) in (0..).zip(readings) {
+            let error = assert_some(&script, at, reading);
+            assert!(error.is_none_or(|error| failed && error.to_string().contains("it panicked")));
+        }
+        assert!(!failed || store.figures().in_memory == 0);
+        store.close();
+        assert!(!failed || !world.has_files("s"));
+        world.end();
+    });
 }
