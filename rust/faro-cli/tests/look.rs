@@ -382,6 +382,8 @@ fn gaps_of_selective_files_are_printed() {
     let report = folder.json(&["info", "--json", "--partitions", &gaps]);
     assert_eq!(report["streams"]["partitions_with_gaps"], 3);
     assert_eq!(report["partitions"]["each"][1]["missing"], 7);
+    let page = folder.text(&["report", "--json", &gaps]);
+    assert!(page.contains(text.trim_end()), "{page}");
     let checked = folder.text(&["check", &gaps]);
     assert!(checked.ends_with(&format!("  streams   {text}")), "{checked}");
     assert_eq!(

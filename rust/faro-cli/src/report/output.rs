@@ -152,6 +152,9 @@ fn facts(info: &info::Info) -> Vec<(String, String)> {
         ),
     );
     fact("records", info.records.map_or_else(|| "not counted".to_owned(), count));
+    if let Some(streams) = &info.streams {
+        fact("streams", streams.text());
+    }
     fact("regions", count(info.regions.count));
     fact("blocks", count(info.blocks.count));
     let ratio = info
