@@ -137,6 +137,14 @@ def test_a_wheel_does_not_name_the_folder_it_was_built_in(tmp_path: Path) -> Non
     assert recorded == f"{name},sha256={digest},22"
 
 
+def test_a_folder_with_other_files_is_not_emptied(tmp_path: Path) -> None:
+    (tmp_path / "thesis").write_text("text")
+    built = subprocess.run([ROOT / "packages/build", "--out", tmp_path], capture_output=True, text=True, check=False)
+    assert built.returncode == 1
+    assert "thesis" in built.stderr
+    assert (tmp_path / "thesis").read_text() == "text"
+
+
 def test_a_list_of_needs_has_no_address_of_a_file() -> None:
     references = [{"url": "file:///home/a/faro.whl"}, {"url": "https://example.org"}]
     listed = json.dumps({"components": [{"name": "faro", "externalReferences": references}, {"name": "numpy"}]})
