@@ -32,9 +32,9 @@ public final class Benchmarks {
         switch (options.get(PART)) {
             case TinyOutputsBenchmark.PART -> new TinyOutputsBenchmark(options).run();
             case QueriesBenchmark.PART -> {
-                QueriesBenchmark benchmark = new QueriesBenchmark(options);
+                QueriesBenchmark benchmark = new QueriesBenchmark(options, MEMORY);
                 closeAtExit(benchmark);
-                benchmark.run(MEMORY);
+                benchmark.run();
             }
             default -> {
                 JobsBenchmark benchmark = new JobsBenchmark(options);

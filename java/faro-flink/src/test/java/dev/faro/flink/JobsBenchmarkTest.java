@@ -8,15 +8,20 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The compared shuffles are those of their names, as their files show. */
 class JobsBenchmarkTest {
+    private static final List<String> MEMORY = List.of("-Xmx512m", "-XX:MaxDirectMemorySize=1g");
     private static final int PARALLELISM = 3;
 
     @TempDir
@@ -68,12 +73,40 @@ class JobsBenchmarkTest {
         Path out = folder.resolve("lines");
         try (QueriesBenchmark benchmark = new QueriesBenchmark(Map.of("--out", out.toString(), "--dir",
                 folder.toString(), "job", "sums", "clients", "2", "--seconds", "0.1", "--repetitions", "1",
-                "--subjects", "faro,faro-selective"))) {
-            benchmark.run(List.of("-Xmx512m", "-XX:MaxDirectMemorySize=1g"));
+                "--subjects", "faro,faro-selective"), MEMORY)) {
+            benchmark.run();
         }
         Map<String, JsonNode> found = read(out);
         assertEquals(4.0, found.get("faro").get("figures").get("files_each").asDouble());
         assertEquals(0.0, found.get("faro-selective").get("figures").get("files_each").asDouble());
+    }
+
+    /** As Flink 2.3.0 does to its own hybrid shuffle. */
+    @Test
+    void aProcessThatEndsIsStartedAgain() throws Exception {
+        Path out = folder.resolve("lines");
+        Set<ProcessHandle> others = ProcessHandle.current().children().collect(Collectors.toSet());
+        Thread kills = new Thread(() -> {
+            while (!killsSecond(others)) {
+                LockSupport.parkNanos(10_000_000);
+            }
+        });
+        try (QueriesBenchmark benchmark = new QueriesBenchmark(Map.of("--out", out.toString(), "--dir",
+                folder.toString(), "job", "sums", "clients", "1", "--seconds", "0.1", "--repetitions", "1",
+                "--subjects", "faro,flink-sort"), MEMORY)) {
+            kills.start();
+            benchmark.run();
+        }
+        Map<String, JsonNode> found = read(out);
+        assertEquals(1, found.get("flink-sort").get("figures").get("ended_early").asInt());
+        assertTrue(found.get("faro").get("figures").has("cpu_ratio"));
+    }
+
+    /** Kills the second of the children of this process, if there are two besides others. */
+    private static boolean killsSecond(Set<ProcessHandle> others) {
+        List<ProcessHandle> started = ProcessHandle.current().children().filter(child -> !others.contains(child))
+                .sorted(Comparator.comparing(child -> child.info().startInstant().orElseThrow())).toList();
+        return started.size() == 2 && started.get(1).destroyForcibly();
     }
 
     @Test

@@ -34,6 +34,12 @@ final class QueriesBenchmark implements AutoCloseable {
      * after {@code MOST_WARMING} turns.
      */
     private static final int MOST_WARMING = 32;
+    /**
+     * Flink 2.3.0 ends the process of a TaskManager when two threads release one partition of its own hybrid shuffle at the
+     * same time ({@code TieredStorageMemoryManagerImpl.release}). Such a process is started again; after so many ends the
+     * shuffle is left out.
+     */
+    private static final int MOST_ENDS = 8;
     private static final int COMPARED = 4;
     private static final double WARM = 0.95;
     /** The processor time of a query in a turn. */
@@ -45,16 +51,27 @@ final class QueriesBenchmark implements AutoCloseable {
             Map.of(OneShuffle.FARO, OneShuffle.SORT, "faro-selective", "flink-selective");
 
     private final Map<String, String> options;
+    /** Those that are measured. */
     private final List<String> shuffles;
     private final QueriesProcess.Case queries;
     private final Path folder;
+    private final List<String> memory;
     private final Map<String, ShuffleProcess> processes = new LinkedHashMap<>();
+    /** How often a process ended by itself, by shuffle. */
+    private final Map<String, Integer> ends = new HashMap<>();
     /** The results of the queries so far. */
     private String expected;
 
-    QueriesBenchmark(Map<String, String> options) throws IOException {
+    /**
+     * Begins without a process.
+     *
+     * @param memory options of the virtual machines
+     */
+    QueriesBenchmark(Map<String, String> options, List<String> memory) throws IOException {
         this.options = options;
-        shuffles = options.containsKey("--subjects") ? List.of(options.get("--subjects").split(",")) : SHUFFLES;
+        this.memory = memory;
+        shuffles = new ArrayList<>(
+                options.containsKey("--subjects") ? List.of(options.get("--subjects").split(",")) : SHUFFLES);
         queries = new QueriesProcess.Case(options.get("job"), Integer.parseInt(options.get("clients")),
                 Integer.parseInt(options.getOrDefault("partitions", "2")), options.getOrDefault("codec", "lz4"),
                 Double.parseDouble(options.getOrDefault("--seconds", "5")),
@@ -62,16 +79,13 @@ final class QueriesBenchmark implements AutoCloseable {
         folder = Files.createTempDirectory(Files.createDirectories(Path.of(options.get("--dir"))), "faro-queries-");
     }
 
-    /** Measures; {@code memory} has options of the virtual machines. */
-    void run(List<String> memory) throws IOException {
-        for (String shuffle : shuffles) {
-            Path files = Files.createDirectory(folder.resolve(shuffle));
-            synchronized (this) {
-                processes.put(shuffle, new ShuffleProcess(shuffle, files, QueriesProcess.class, queries, memory));
-            }
+    void run() throws IOException {
+        for (String shuffle : List.copyOf(shuffles)) {
+            Files.createDirectory(folder.resolve(shuffle));
+            start(shuffle);
         }
         Map<String, List<QueriesProcess.Answer>> warming = new HashMap<>();
-        while (!isWarm(warming)) {
+        while (!shuffles.stream().allMatch(shuffle -> isWarm(warming.getOrDefault(shuffle, List.of())))) {
             turn(warming);
         }
         Map<String, List<QueriesProcess.Answer>> taken = new HashMap<>();
@@ -85,12 +99,22 @@ final class QueriesBenchmark implements AutoCloseable {
         }
     }
 
+    private void start(String shuffle) throws IOException {
+        synchronized (this) {
+            processes.put(shuffle, new ShuffleProcess(
+                    shuffle, folder.resolve(shuffle), QueriesProcess.class, queries, memory));
+        }
+    }
+
     /** Runs queries with each shuffle, and adds what was measured. */
     private void turn(Map<String, List<QueriesProcess.Answer>> taken) throws IOException {
         List<String> order = new ArrayList<>(shuffles);
         Collections.shuffle(order);
         for (String shuffle : order) {
-            QueriesProcess.Answer answer = processes.get(shuffle).run(QueriesProcess.Answer.class);
+            QueriesProcess.Answer answer = answer(shuffle);
+            if (answer == null) {
+                continue;
+            }
             if (expected != null && !expected.equals(answer.results())) {
                 throw new IOException(shuffle + " has other results than the shuffles before it");
             }
@@ -99,14 +123,48 @@ final class QueriesBenchmark implements AutoCloseable {
         }
     }
 
-    /** Whether the compilers have done most of their work, in each process. */
-    private boolean isWarm(Map<String, List<QueriesProcess.Answer>> warming) {
-        int turns = warming.getOrDefault(shuffles.get(0), List.of()).size();
-        return turns >= MOST_WARMING || turns >= 2 * COMPARED && warming.values().stream().allMatch(answers -> {
-            double last = cpuMilliseconds(answers.subList(turns - COMPARED, turns));
-            double earlier = cpuMilliseconds(answers.subList(turns - 2 * COMPARED, turns - COMPARED));
-            return last >= WARM * earlier;
-        });
+    /** Runs queries with one shuffle. Null if it is left out from now on. */
+    private QueriesProcess.Answer answer(String shuffle) throws IOException {
+        while (true) {
+            try {
+                if (!processes.containsKey(shuffle)) {
+                    start(shuffle);
+                    warm(shuffle);
+                }
+                return processes.get(shuffle).run(QueriesProcess.Answer.class);
+            } catch (ShuffleProcess.EndedException e) {
+                if (!PEERS.containsValue(shuffle)) {
+                    throw e;
+                }
+                System.err.println(e.getMessage());
+                synchronized (this) {
+                    processes.remove(shuffle).close();
+                }
+                if (ends.merge(shuffle, 1, Integer::sum) == MOST_ENDS) {
+                    shuffles.remove(shuffle);
+                    return null;
+                }
+            }
+        }
+    }
+
+    /** Warms a process that was started again, with no others in turn. */
+    private void warm(String shuffle) throws IOException {
+        List<QueriesProcess.Answer> answers = new ArrayList<>();
+        while (!isWarm(answers)) {
+            answers.add(processes.get(shuffle).run(QueriesProcess.Answer.class));
+        }
+    }
+
+    /** Whether the compilers of a process have done most of their work. */
+    private static boolean isWarm(List<QueriesProcess.Answer> answers) {
+        int turns = answers.size();
+        if (turns >= MOST_WARMING || turns < 2 * COMPARED) {
+            return turns >= MOST_WARMING;
+        }
+        double last = cpuMilliseconds(answers.subList(turns - COMPARED, turns));
+        double earlier = cpuMilliseconds(answers.subList(turns - 2 * COMPARED, turns - COMPARED));
+        return last >= WARM * earlier;
     }
 
     private static double cpuMilliseconds(List<QueriesProcess.Answer> answers) {
@@ -134,9 +192,11 @@ final class QueriesBenchmark implements AutoCloseable {
                 .put("cpu_milliseconds_least", cpuMilliseconds(List.of(Collections.min(all, BY_CPU))))
                 .put("cpu_milliseconds_most", cpuMilliseconds(List.of(Collections.max(all, BY_CPU))))
                 .put("threads_each", median(all, answer -> (double) answer.threads() / answer.queries()))
-                .put("files_each", median(all, answer -> (double) answer.files() / answer.queries()));
-        List<QueriesProcess.Answer> peer = taken.get(PEERS.getOrDefault(subject, ""));
-        if (peer != null) {
+                .put("files_each", median(all, answer -> (double) answer.files() / answer.queries()))
+                .put("ended_early", ends.getOrDefault(subject, 0));
+        String peerSubject = PEERS.getOrDefault(subject, "");
+        if (shuffles.contains(peerSubject)) {
+            List<QueriesProcess.Answer> peer = taken.get(peerSubject);
             double[] ratios = IntStream.range(0, all.size())
                     .mapToDouble(turn -> BY_TURN.applyAsDouble(all.get(turn)) / BY_TURN.applyAsDouble(peer.get(turn)))
                     .sorted().toArray();

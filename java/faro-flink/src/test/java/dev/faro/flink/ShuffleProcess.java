@@ -44,6 +44,15 @@ final class ShuffleProcess implements AutoCloseable {
         answers = process.inputReader(StandardCharsets.UTF_8);
     }
 
+    /** A process that ended by itself. Its standard error has more, if it had time to say it. */
+    static final class EndedException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        EndedException(String shuffle, String status) {
+            super(shuffle + ": its process ended early, with " + status);
+        }
+    }
+
     /** What a process runs. */
     interface Program {
         void run() throws Exception;
@@ -64,7 +73,11 @@ final class ShuffleProcess implements AutoCloseable {
         System.exit(status);
     }
 
-    /** Makes it run its work once. */
+    /**
+     * Makes it run its work once.
+     *
+     * @throws EndedException if the process has ended
+     */
     <T> T run(Class<T> type) throws IOException {
         String answer = null;
         try {
@@ -75,9 +88,18 @@ final class ShuffleProcess implements AutoCloseable {
             // The process has ended.
         }
         if (answer == null) {
-            throw new IOException(shuffle + ": its process ended early");
+            throw new EndedException(shuffle, status());
         }
         return mapper.readValue(answer, type);
+    }
+
+    private String status() {
+        try {
+            return process.waitFor(END_SECONDS, TimeUnit.SECONDS) ? "exit code " + process.exitValue() : "no exit code";
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return "no exit code";
+        }
     }
 
     /** Ends the process. */
