@@ -36,7 +36,7 @@ final class QueriesBenchmark implements AutoCloseable {
     private static final int MOST_WARMING = 32;
     /**
      * Flink 2.3.0 ends the process of a TaskManager when two threads release one partition of its own hybrid shuffle at the
-     * same time ({@code TieredStorageMemoryManagerImpl.release}). Such a process is started again; after so many ends the
+     * same time ({@code TieredStorageMemoryManagerImpl.release}). Such a process is started again; after eight ends the
      * shuffle is left out.
      */
     private static final int MOST_ENDS = 8;
