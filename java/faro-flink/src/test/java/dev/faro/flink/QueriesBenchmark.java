@@ -35,9 +35,9 @@ final class QueriesBenchmark implements AutoCloseable {
      */
     private static final int MOST_WARMING = 32;
     /**
-     * Flink 2.3.0 ends the process of a TaskManager when two threads release one partition of its own hybrid shuffle at the
-     * same time ({@code TieredStorageMemoryManagerImpl.release}). Such a process is started again; after eight ends the
-     * shuffle is left out.
+     * Flink 2.3.0 ends the process of a TaskManager when a task closes a partition of Flink's own hybrid shuffle while
+     * another thread releases it ({@code TieredStorageMemoryManagerImpl.release}). Such a process is started again; after
+     * eight ends the shuffle is left out.
      */
     private static final int MOST_ENDS = 8;
     private static final int COMPARED = 4;
