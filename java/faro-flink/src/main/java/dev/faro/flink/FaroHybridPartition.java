@@ -161,14 +161,14 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
         }
     }
 
-    /** Gives up memory and files. If there are files, that is done in a thread that may wait for a spill. */
+    /** Gives up memory and files. If a spill may be running, that is done in a thread that may wait for it. */
     private void releaseStore() {
         HybridStore written = store;
         if (written == null) {
             return;
         }
         try {
-            if (isDirect()) {
+            if (small && (mode == HybridMode.FULL || written.figures().written() == 0)) {
                 written.release();
             } else {
                 reads.executor().execute(written::release);
@@ -213,7 +213,12 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
 
     @Override
     public boolean isDirect() {
-        return small && store.figures().written() == 0;
+        if (!small) {
+            return false;
+        }
+        // What is left to read is in memory, so the thread of a channel does not wait for a disk.
+        HybridFigures now = store.figures();
+        return now.written() == 0 || now.inMemory() == now.bytes();
     }
 
     @Override

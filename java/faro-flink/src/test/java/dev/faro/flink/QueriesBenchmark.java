@@ -200,7 +200,7 @@ final class QueriesBenchmark implements AutoCloseable {
             double[] ratios = IntStream.range(0, all.size())
                     .mapToDouble(turn -> BY_TURN.applyAsDouble(all.get(turn)) / BY_TURN.applyAsDouble(peer.get(turn)))
                     .sorted().toArray();
-            figures.put("cpu_ratio", ratios[ratios.length / 2]).put("cpu_ratio_least", ratios[0])
+            figures.put("cpu_ratio", middle(ratios)).put("cpu_ratio_least", ratios[0])
                     .put("cpu_ratio_most", ratios[ratios.length - 1]);
         }
         String text = mapper.writeValueAsString(line);
@@ -209,8 +209,11 @@ final class QueriesBenchmark implements AutoCloseable {
     }
 
     private static double median(List<QueriesProcess.Answer> all, ToDoubleFunction<QueriesProcess.Answer> of) {
-        double[] sorted = all.stream().mapToDouble(of).sorted().toArray();
-        return sorted[sorted.length / 2];
+        return middle(all.stream().mapToDouble(of).sorted().toArray());
+    }
+
+    private static double middle(double[] sorted) {
+        return (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
     }
 
     /** Ends the processes, and removes the files. */
