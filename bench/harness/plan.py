@@ -163,7 +163,8 @@ def flink_queries(sizes: Sizes) -> Iterator[Step]:
     for job, clients in itertools.product(("sums", "tpch"), CLIENTS if sizes.growth else CLIENTS[:1]):
         cell = (("job", job), ("clients", clients), ("partitions", 2), ("codec", "lz4"))
         # Five shuffles run up to 32 turns of five seconds each before they are measured. Turns differ by a tenth.
-        call = Call("java", "flink-queries", cell, 4 * sizes.alone, None, small_tables=True, timeout=5400.0)
+        repetitions = (4 if clients == 1 else 2) * sizes.alone
+        call = Call("java", "flink-queries", cell, repetitions, None, small_tables=True, timeout=5400.0)
         yield Step("flink-queries", (call,), 1)
 
 

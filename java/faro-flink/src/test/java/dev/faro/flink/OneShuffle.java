@@ -51,7 +51,7 @@ final class OneShuffle {
         JobCase jobCase = mapper.readValue(args[2], JobCase.class);
         Path folder = Path.of(args[1]);
         Cluster.Job job = jobCase.toJob();
-        try (Cluster cluster = cluster(args[0], folder, jobCase.slotsOfTaskManager(), jobCase.codec(),
+        try (Cluster cluster = cluster(args[0], folder, jobCase.slotsOfTaskManager(), 0, jobCase.codec(),
                 WatchedFactory.class);
                 BufferedReader requests =
                         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
@@ -77,17 +77,18 @@ final class OneShuffle {
     /**
      * Starts a cluster with a shuffle, by its name.
      *
+     * @param managedMegabytes the managed memory of a slot, at least
      * @param faro the factory of Faro's shuffles
      */
-    static Cluster cluster(String shuffle, Path folder, int slots, String codec,
+    static Cluster cluster(String shuffle, Path folder, int slots, int managedMegabytes, String codec,
             Class<? extends FaroShuffleServiceFactory> faro) throws Exception {
         Map<String, String> all = new HashMap<>();
         // Flink's default, if there is enough memory for it.
-        all.put("taskmanager.network.sort-shuffle.min-buffers", slots > 4 ? "64" : "512");
+        all.put("taskmanager.network.sort-shuffle.min-buffers", slots > 100 ? "16" : slots > 4 ? "64" : "512");
         all.put("taskmanager.memory.network.min", "256mb");
         all.put("taskmanager.memory.network.max", "256mb");
-        // It is divided by slots, and a slot's operators share it: one that sorts fails without 12 pages of 32 KiB.
-        all.put("taskmanager.memory.managed.size", Math.max(256, 4 * slots) + "mb");
+        // It is divided by slots, and a slot's operators share it: those that sort or have hash tables fail with little.
+        all.put("taskmanager.memory.managed.size", Math.max(256, managedMegabytes * slots) + "mb");
         all.put("taskmanager.network.compression.codec", codec.toUpperCase(Locale.ROOT));
         // With it, Flink 2.3 fails at q18, whatever the shuffle: "The OperatorFactory ... have not been initialized".
         all.put("table.optimizer.adaptive-broadcast-join.strategy", "none");

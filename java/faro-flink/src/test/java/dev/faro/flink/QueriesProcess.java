@@ -33,6 +33,8 @@ import org.apache.flink.runtime.jobgraph.JobGraph;
 final class QueriesProcess {
     /** The number of operators of the largest query, at most. */
     private static final int SLOTS_OF_SUBTASK = 12;
+    /** With pipelined exchanges, a slot has several operators of a query of TPC-H: 4 are too few. */
+    private static final int MANAGED_MEGABYTES = 12;
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
@@ -104,8 +106,8 @@ final class QueriesProcess {
         Path folder = Path.of(args[1]);
         // So many that no query waits for one. With hybrid exchanges each task of a query needs a slot of its own.
         int slots = SLOTS_OF_SUBTASK * queries.clients() * queries.partitions() / JobCase.TASK_MANAGERS;
-        try (Cluster cluster = OneShuffle.cluster(
-                        args[0], folder, slots, queries.codec(), FaroShuffleServiceFactory.class);
+        try (Cluster cluster = OneShuffle.cluster(args[0], folder, slots, MANAGED_MEGABYTES, queries.codec(),
+                        FaroShuffleServiceFactory.class);
                 MadeFiles made = new MadeFiles(folder);
                 BufferedReader requests =
                         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
