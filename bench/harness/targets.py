@@ -266,8 +266,10 @@ def _tiny_partitions(results: Results) -> Verdict:
 def _query_cpu(results: Results) -> Verdict:
     """The processor time of a query, beside that with Flink's own exchanges of the same kind."""
     found = []
+    left_out = 0
     for mine, theirs in (("faro", "flink-sort"), ("faro-selective", "flink-selective")):
         for line in results.select("flink-queries", "java", mine):
+            left_out += int(line.figures.get("peer_left_out", 0))
             peer = results.peer(line, "java", theirs)
             if peer and "cpu_ratio" in line.figures:
                 one, other = (float(each.figures["cpu_milliseconds_each"]) for each in (line, peer))
@@ -276,7 +278,16 @@ def _query_cpu(results: Results) -> Verdict:
                 cell = f"{mine} in {line.case['job']}, {clients} client{'' if clients == 1 else 's'}"
                 told = f"{ratio:.2f} ({least:.2f} to {most:.2f}): {one:.1f} ms, Flink {other:.1f} ms ({cell})"
                 found.append((ratio, told))
-    return (max(found)[0] <= 1, max(found)[1]) if found else NOT_MEASURED
+    if not found:
+        return NOT_MEASURED
+    worst, told = max(found)
+    if len(found) > 1:
+        missed = sum(ratio > 1 for ratio, _ in found)
+        told += f"; median of {len(found)} cells {statistics.median(ratio for ratio, _ in found):.2f}"
+        told += f", {missed} missed" if missed else ""
+    if left_out:
+        told += f"; {left_out} cells without a peer, whose process ended again and again"
+    return worst <= 1, told
 
 
 def _merge(results: Results) -> Verdict:

@@ -270,8 +270,14 @@ def test_queries_are_held_against_the_same_kind_of_exchange() -> None:
     assert verdicts(measured(20.0, 30.0))["flink-queries"]["state"] == "met"
     bad = verdicts(measured(19.0, 31.0))["flink-queries"]
     assert (bad["state"], bad["found"]) == (
-        "not met", "1.03 (0.50 to 2.00): 31.0 ms, Flink 30.0 ms (faro-selective in sums, 4 clients)"
+        "not met", "1.03 (0.50 to 2.00): 31.0 ms, Flink 30.0 ms (faro-selective in sums, 4 clients); "
+        "median of 2 cells 0.99, 1 missed"
     )  # fmt: skip
+    lines = measured(20.0, 30.0)
+    lines.append(Line("flink-queries", "java", "faro-selective", {"job": "tpch", "clients": 4}, (0.1,), 0,
+                      figures={"cpu_milliseconds_each": 1.0, "peer_left_out": 1}))  # fmt: skip
+    found = verdicts(lines)["flink-queries"]["found"]
+    assert found.endswith("; 1 cells without a peer, whose process ended again and again")
     # Queries have no plain bytes, and are compared by their times.
     one, other = measured(20.0, 30.0)[:2]
     assert ratio(replace(one, seconds=(0.1, 0.2)), replace(other, seconds=(0.2, 0.4))).median == pytest.approx(2)

@@ -129,17 +129,19 @@ class Store:
 
     def spill(self, numbers: list[int]) -> None:
         """Write regions that have left, HYB-4 and HYB-5; or fail, HYB-8."""
-        if self.is_blocked:
-            self.state = "failed"
-            for held in self.held:
-                held.in_memory = False
-            return
         for number in range(max(numbers) + 1) if not self.selective else sorted(numbers):
             held = self.held[number]
-            if not held.written:
-                held.written = True
-                self.written += self.keep(number) if self.selective else held.size
-                self.next = number + 1
+            if held.written:
+                continue
+            size = self.keep(number) if self.selective else held.size
+            if self.is_blocked and size:
+                self.state = "failed"
+                for each in self.held:
+                    each.in_memory = False
+                return
+            held.written = True
+            self.written += size
+            self.next = number + 1
 
     def keep(self, number: int) -> int:
         """Write what is left of a region of a selective store; return its size."""
@@ -193,6 +195,10 @@ class Store:
                 reading.own = block.sequence + 1
             taken.append(block)
         return taken
+
+    def has_ended(self, name: str) -> bool:
+        """Whether a consumer has said the end."""
+        return name in self.consumers and self.consumers[name].finished
 
     def move(self, consumer: Consumer, number: int) -> None:
         """A partition has read all regions before this one."""
@@ -288,6 +294,8 @@ class Model:
             store.consumers.pop(call["consumer"], None)
         elif name in ("close", "release"):
             store.end(release=name == "release")
+        elif name == "take" and store.has_ended(call["consumer"]):
+            self.take(store, call)
         elif store.state != "open":
             raise sorter.RefusedError("io" if store.state == "failed" else "invalid-argument")
         elif name == "open":
@@ -440,6 +448,11 @@ def selective(cat: Catalog) -> None:
     case("footer", "properties, and no statistics", 0,
          [write(1, "x"), {"call": "property", "key": "k", "value": "v"}, FINISH, CLOSE], "HYB-5 SRT-9",
          created_by="conformance", producer="7")  # fmt: skip
+    one_spilled = [*opened, write(0, "x" * 500), FLUSH, write(1, "y"), FINISH, take("p0"), take("p2")]
+    case("passed", "a region that all partitions have passed need not be in the files", 600,
+         [*one_spilled, take("p1"), FIGURES, CLOSE], unwritten=32)  # fmt: skip
+    case("not-passed", "a partition that was delivered to its end and did not look again", 600,
+         [*one_spilled, take("p1", 1), FIGURES, CLOSE], unwritten=32)  # fmt: skip
     case("release", "release removes the files", 0, [*SOME, FINISH, {"call": "release"}], "HYB-8")
     case("unfinished", "without finish the files are removed", 0, [*SOME, FLUSH, FIGURES, CLOSE], "HYB-8")
 
@@ -471,6 +484,9 @@ def consumers(cat: Catalog) -> None:
     put(cat, "hybrid-closed", "HYB-8", "after close every call fails", 0, one("full"),
         [open_("a", 2), write(2, "x"), FINISH, write(2, "y"), CLOSE, take("a"), write(2, "z"), open_("b", 1),
          FLUSH, CLOSE])  # fmt: skip
+    put(cat, "hybrid-end-closed", "HYB-3 HYB-8", "a consumer that has said the end says it after close too", 0, one("full"),
+        [open_("a", 2), open_("b", 2), write(2, "x"), FINISH, take("a"), take("b", 1), CLOSE, take("a"), take("b"),
+         {"call": "release"}])  # fmt: skip
 
 
 def failures(cat: Catalog) -> None:
@@ -494,6 +510,11 @@ def failures(cat: Catalog) -> None:
          {**FLUSH, "store": 1}, take("a"), write(0, "z"), FLUSH, take("b", store=1), {**FIGURES, "store": 1},
          {**FINISH, "store": 1}, take("b", store=1),
          {"call": "release", "store": 1}], existing=there)  # fmt: skip
+    put(cat, "hybrid-failed-end", "HYB-3 HYB-8", "a consumer that has said the end says it after a failure too", 600,
+        [*one("selective"), *one("full")],
+        [open_("a", 0), write(0, "x" * 90), write(1, "z" * 10), FINISH, take("a"), open_("c", 0, store=1),
+         {**write(0, "y" * 300), "store": 1}, {**FLUSH, "store": 1}, open_("d", 1), take("a")],
+        existing=there)  # fmt: skip
     put(cat, "hybrid-name-not-needed", "HYB-1", "a selective store without files looks for none", 1 << 20,
         one("selective"), [*(open_(f"p{p}", p) for p in range(3)), *SOME, FINISH, *(take(f"p{p}") for p in range(3)),
                            FIGURES, CLOSE], existing=there)  # fmt: skip

@@ -283,6 +283,25 @@ def test_a_waiting_consumer_ends_the_region(tmp_path: Path) -> None:
         assert store.figures().regions == 1
 
 
+def test_a_consumer_has_waited_since_it_found_no_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    memory = HybridMemory(1 << 20)
+    with HybridStore(tmp_path / "s", WriterOptions(3), memory=memory, mode="full", delay=5) as store:
+        consumer = store.open(0)
+        assert not list(consumer.blocks())
+        now = 104.0
+        assert not list(consumer.blocks())
+        store.write(1, b"not yet")
+        assert store.figures().regions == 0
+        now = 105.0
+        store.write(1, b"now")
+        assert store.figures().regions == 1
+        now = 120.0
+        store.write(1, b"no consumer waits for more")
+        assert store.figures().regions == 1
+
+
 def test_a_consumer_is_not_constructed() -> None:
     with pytest.raises(TypeError):
         HybridConsumer()

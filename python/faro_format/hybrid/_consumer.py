@@ -75,12 +75,12 @@ class HybridConsumer:
             yield block
 
     def _next(self) -> Block | None:
-        self._image.check_usable()
         if self._finished:
             return None
+        self._image.check_usable()
         reader = self._reader()
         if reader is None:
-            self._image.waited_for = True
+            self._image.wait()
             return None
         if self._steps is None:
             reader.poll()
@@ -94,7 +94,8 @@ class HybridConsumer:
             if block is None:
                 self._move_to(reader.region_count)
                 self._finished = ended
-                self._image.waited_for = not ended
+                if not ended:
+                    self._image.wait()
         return block
 
     def _blocks(self, reader: Follower) -> Iterator[Block | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -68,8 +69,8 @@ class Image:
         """By partition, in a selective store."""
         self.partition_count = 0
         self.consumers = 0
-        self.waited_for = False
-        """Whether a consumer has found no block in the regions so far."""
+        self.waited_since: float | None = None
+        """When a consumer first found no block in the regions so far, by the monotonic clock in seconds."""
         self.commits = 0
         self.failure: FaroError | None = None
         self.ended = False
@@ -110,7 +111,12 @@ class Image:
             else:
                 self._others.append(chunk)
         self.commits += 1
-        self.waited_for = False
+        self.waited_since = None
+
+    def wait(self) -> None:
+        """Take note that a consumer has found no block."""
+        if self.waited_since is None:
+            self.waited_since = time.monotonic()
 
     def _pieces(self) -> Iterator[tuple[Piece, bytes]]:
         """Yield the header, the blocks, and the tail of the index file, as far as they are complete."""

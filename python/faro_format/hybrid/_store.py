@@ -87,7 +87,6 @@ class HybridStore:
         self._writer = Writer(options=replace(options, layout="paired", follow=False), destination=destination)
         self._told = self._image.commits
         self._buffered = 0
-        self._waited_since: float | None = None
         self._finished = False
         self._closed = False
         memory._add(self._spiller)
@@ -164,18 +163,15 @@ class HybridStore:
         self._buffered += size
         if self._image.commits != self._told:
             self._after_commit()
-        elif self._image.waited_for:
-            now = time.monotonic()
-            if self._waited_since is None:
-                self._waited_since = now
-            if self._buffered >= _ENOUGH or now - self._waited_since >= self._delay:
-                self.flush()
+        elif (since := self._image.waited_since) is not None and (
+            self._buffered >= _ENOUGH or time.monotonic() - since >= self._delay
+        ):
+            self.flush()
 
     def _after_commit(self) -> None:
         if self._image.commits != self._told:
             self._told = self._image.commits
             self._buffered = 0
-            self._waited_since = None
             self._memory._reclaim()
             self._image.check_usable()
 

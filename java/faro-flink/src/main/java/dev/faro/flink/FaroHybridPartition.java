@@ -161,14 +161,17 @@ final class FaroHybridPartition extends BatchPartition implements Readable {
         }
     }
 
-    /** Gives up memory and files. If a spill may be running, that is done in a thread that may wait for it. */
+    /**
+     * Gives up memory and files. With many bytes, that is done in a thread that may wait for a spill and for the disk. A
+     * small output does what a small blocking one does: its files have at most 64 KiB, and so has a spill.
+     */
     private void releaseStore() {
         HybridStore written = store;
         if (written == null) {
             return;
         }
         try {
-            if (small && (mode == HybridMode.FULL || written.figures().written() == 0)) {
+            if (small) {
                 written.release();
             } else {
                 reads.executor().execute(written::release);

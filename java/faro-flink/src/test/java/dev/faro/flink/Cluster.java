@@ -25,9 +25,10 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.util.Collector;
 import org.apache.flink.util.InstantiationUtil;
 
-/** Flink with two task managers in this process, for batch jobs. */
+/** Flink in this process, for batch jobs; with two task managers, unless another number is wanted. */
 final class Cluster implements AutoCloseable {
     private static final String RESULTS = "results";
+    private static final int TASK_MANAGERS = 2;
 
     private final MiniCluster cluster;
     private final Configuration configuration;
@@ -67,6 +68,11 @@ final class Cluster implements AutoCloseable {
         this.configuration = configuration;
     }
 
+    /** Starts a cluster with one kind of shuffle. */
+    interface Factory {
+        Cluster start(Path folder, int taskManagers, int slots, Map<String, String> options) throws Exception;
+    }
+
     /** Starts a cluster with Flink's own shuffle. */
     static Cluster stock(Path folder, int slots, Map<String, String> options) throws Exception {
         return start(folder, slots, options);
@@ -74,14 +80,24 @@ final class Cluster implements AutoCloseable {
 
     /** Starts a cluster with Faro's shuffle; {@link WatchedFactory} records its partitions. */
     static Cluster faro(Path folder, int slots, Map<String, String> options) throws Exception {
+        return faro(folder, TASK_MANAGERS, slots, options);
+    }
+
+    /** Starts a cluster with Faro's shuffle and another number of task managers. */
+    static Cluster faro(Path folder, int taskManagers, int slots, Map<String, String> options) throws Exception {
         WatchedFactory.reset();
         Map<String, String> all = new HashMap<>(options);
         all.put("shuffle-service-factory.class", WatchedFactory.class.getName());
-        return start(folder, slots, all);
+        return start(folder, taskManagers, slots, all);
     }
 
     /** Starts a cluster with the shuffle that the options name. */
     static Cluster start(Path folder, int slots, Map<String, String> options) throws Exception {
+        return start(folder, TASK_MANAGERS, slots, options);
+    }
+
+    /** Starts a cluster with the shuffle that the options name and another number of task managers. */
+    static Cluster start(Path folder, int taskManagers, int slots, Map<String, String> options) throws Exception {
         Configuration configuration = new Configuration();
         configuration.setString("io.tmp.dirs", folder.toString());
         configuration.setString("execution.runtime-mode", "BATCH");
@@ -94,7 +110,7 @@ final class Cluster implements AutoCloseable {
         configuration.setString("execution.batch.adaptive.auto-parallelism.enabled", "false");
         options.forEach(configuration::setString);
         MiniCluster cluster = new MiniCluster(new MiniClusterConfiguration.Builder()
-                .setNumTaskManagers(2)
+                .setNumTaskManagers(taskManagers)
                 .setNumSlotsPerTaskManager(slots)
                 .setConfiguration(configuration)
                 .withRandomPorts()

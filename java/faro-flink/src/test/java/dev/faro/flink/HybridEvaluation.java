@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -22,8 +23,8 @@ import org.apache.flink.util.Collector;
 
 /**
  * Measures what was published of hybrid shuffles as far as a small machine can, and puts the tables into
- * {@code docs/flink-hybrid.md}: bytes on the disk, the schedule of waiting tasks, and Flink's requests for buffers, which
- * Faro's partitions do not make.
+ * {@code docs/flink-hybrid.md}: bytes on the disk, the schedule of waiting tasks, the least network memory, and Flink's
+ * requests for buffers, which Faro's partitions do not make.
  */
 public final class HybridEvaluation {
     private static final Path PAGE = Path.of("docs/flink-hybrid.md");
@@ -47,29 +48,43 @@ public final class HybridEvaluation {
         this.folder = folder;
     }
 
-    /** Takes a folder for files, and runs for some five minutes from the folder of the repository. */
+    /** Takes a folder for files, and the names of tables or none for all; runs in the folder of the repository. */
     public static void main(String[] arguments) {
         ShuffleProcess.runAndExit(() -> evaluate(arguments));
+    }
+
+    private interface Table {
+        String make() throws Exception;
     }
 
     private static void evaluate(String[] arguments) throws Exception {
         Path folder = Files.createTempDirectory(Files.createDirectories(Path.of(arguments[0])), "faro-evaluation-");
         HybridEvaluation evaluation = new HybridEvaluation(folder);
-        Map<String, String> tables = new HashMap<>();
-        tables.put("makespan", evaluation.makespan());
-        tables.put("disk", evaluation.disk());
-        tables.put("batches", batches());
-        String page = Files.readString(PAGE);
-        for (Map.Entry<String, String> table : tables.entrySet()) {
-            Matcher place = Pattern.compile("(<!-- table " + table.getKey() + " -->\n).*?(<!-- end -->)", Pattern.DOTALL)
-                    .matcher(page);
-            if (!place.find()) {
-                throw new IOException("expected a place for the table " + table.getKey() + " in " + PAGE);
-            }
-            page = place.replaceFirst("$1\n" + Matcher.quoteReplacement(table.getValue()) + "\n$2");
+        Map<String, Table> tables = new LinkedHashMap<>();
+        tables.put("makespan", evaluation::makespan);
+        tables.put("disk", evaluation::disk);
+        tables.put("least", evaluation::leastMemory);
+        tables.put("batches", HybridEvaluation::batches);
+        if (arguments.length > 1) {
+            tables.keySet().retainAll(List.of(arguments).subList(1, arguments.length));
         }
-        Files.writeString(PAGE, page);
-        JobsBenchmark.remove(folder);
+        try {
+            for (Map.Entry<String, Table> table : tables.entrySet()) {
+                place(table.getKey(), table.getValue().make());
+            }
+        } finally {
+            JobsBenchmark.remove(folder);
+        }
+    }
+
+    /** Puts a table into the page. */
+    private static void place(String name, String table) throws IOException {
+        String page = Files.readString(PAGE);
+        Matcher place = Pattern.compile("(<!-- table " + name + " -->\n).*?(<!-- end -->)", Pattern.DOTALL).matcher(page);
+        if (!place.find()) {
+            throw new IOException("expected a place for the table " + name + " in " + PAGE);
+        }
+        Files.writeString(PAGE, place.replaceFirst("$1\n" + Matcher.quoteReplacement(table) + "\n$2"));
     }
 
     private Path newFolder(String name) throws IOException {
@@ -221,6 +236,29 @@ public final class HybridEvaluation {
                     spread(BufferRequests.milliseconds(threads, true))));
         }
         return table.toString();
+    }
+
+    // The least network memory of a task that writes, by its consumers.
+
+    private String leastMemory() throws Exception {
+        StringBuilder table = new StringBuilder(head("exchanges", "to 100", "to 500", "to 1,000"));
+        table.append(leastRow("blocking, Flink", Cluster::start, BLOCKING));
+        table.append(leastRow("blocking, Faro", Cluster::faro, BLOCKING));
+        table.append(leastRow("selective, Flink", Cluster::start, SELECTIVE));
+        table.append(leastRow("selective, Faro", Cluster::faro, SELECTIVE));
+        return table.toString();
+    }
+
+    private String leastRow(String name, Cluster.Factory factory, String mode) throws Exception {
+        LeastMemory memory = new LeastMemory(factory, Map.of(MODE, mode));
+        List<Object> cells = new ArrayList<>(List.of(name));
+        int least = 4;
+        for (int consumers : new int[] {100, 500, 1_000}) {
+            // Most often it is that of fewer consumers.
+            least = memory.buffers(newFolder("least"), consumers, least);
+            cells.add(String.format(Locale.ROOT, "%,d", least));
+        }
+        return row(cells.toArray());
     }
 
     private static String spread(double[] milliseconds) {

@@ -1,6 +1,7 @@
 package dev.faro.flink;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -8,13 +9,11 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Collectors;
+import java.util.function.IntPredicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -81,20 +80,35 @@ class JobsBenchmarkTest {
         assertEquals(0.0, found.get("faro-selective").get("figures").get("files_each").asDouble());
     }
 
-    /** As Flink 2.3.0 does to its own hybrid shuffle. */
-    @Test
-    void aProcessThatEndsIsStartedAgain() throws Exception {
-        Path out = folder.resolve("lines");
-        Set<ProcessHandle> others = ProcessHandle.current().children().collect(Collectors.toSet());
-        Thread kills = new Thread(() -> {
-            while (!killsSecond(others)) {
-                LockSupport.parkNanos(10_000_000);
+    /** Kills the process of a shuffle after some turns, as if Flink had ended it. */
+    private final class Killed extends QueriesBenchmark {
+        private final String shuffle;
+        private final IntPredicate kills;
+
+        Killed(Path out, String shuffle, IntPredicate kills) throws IOException {
+            super(Map.of("--out", out.toString(), "--dir", folder.toString(), "job", "sums", "clients", "1",
+                    "--seconds", "0.1", "--repetitions", "2", "--subjects", "faro,flink-sort"), MEMORY);
+            this.shuffle = shuffle;
+            this.kills = kills;
+        }
+
+        @Override
+        boolean isFlinksFault(String ended, ShuffleProcess.EndedException end) {
+            return ended.equals("flink-sort");
+        }
+
+        @Override
+        void turned(int number) {
+            if (kills.test(number) && process(shuffle) != null) {
+                process(shuffle).kill();
             }
-        });
-        try (QueriesBenchmark benchmark = new QueriesBenchmark(Map.of("--out", out.toString(), "--dir",
-                folder.toString(), "job", "sums", "clients", "1", "--seconds", "0.1", "--repetitions", "1",
-                "--subjects", "faro,flink-sort"), MEMORY)) {
-            kills.start();
+        }
+    }
+
+    @Test
+    void aProcessThatFlinkEndsIsStartedAgain() throws Exception {
+        Path out = folder.resolve("lines");
+        try (Killed benchmark = new Killed(out, "flink-sort", number -> number == 2)) {
             benchmark.run();
         }
         Map<String, JsonNode> found = read(out);
@@ -102,11 +116,22 @@ class JobsBenchmarkTest {
         assertTrue(found.get("faro").get("figures").has("cpu_ratio"));
     }
 
-    /** Kills the second of the children of this process, if there are two besides others. */
-    private static boolean killsSecond(Set<ProcessHandle> others) {
-        List<ProcessHandle> started = ProcessHandle.current().children().filter(child -> !others.contains(child))
-                .sorted(Comparator.comparing(child -> child.info().startInstant().orElseThrow())).toList();
-        return started.size() == 2 && started.get(1).destroyForcibly();
+    @Test
+    void aShuffleThatEndsOftenIsLeftOut() throws Exception {
+        Path out = folder.resolve("lines");
+        try (Killed benchmark = new Killed(out, "flink-sort", number -> number <= 4)) {
+            benchmark.run();
+        }
+        Map<String, JsonNode> found = read(out);
+        assertEquals(Set.of("faro"), found.keySet());
+        assertEquals(1, found.get("faro").get("figures").get("peer_left_out").asInt());
+    }
+
+    @Test
+    void anotherProcessThatEndsIsAFailure() throws Exception {
+        try (Killed benchmark = new Killed(folder.resolve("lines"), "faro", number -> number == 1)) {
+            assertThrows(ShuffleProcess.EndedException.class, benchmark::run);
+        }
     }
 
     @Test

@@ -22,24 +22,27 @@ import java.util.stream.IntStream;
  * The part flink-queries of the benchmarks: clients run small queries one after another, for some seconds, with one
  * shuffle after another in a drawn order. Each shuffle has a separate process, and all others wait.
  */
-final class QueriesBenchmark implements AutoCloseable {
+class QueriesBenchmark implements AutoCloseable {
     static final String PART = "flink-queries";
     static final String USAGE = PART + " --out FILE --dir DIR --case job=tpch|sums --case clients=N"
             + " [--case partitions=N] [--case codec=none|lz4|zstd] [--repetitions N] [--seconds N] [--subjects A,B] [--tables DIR]";
+    private static final String FLINK_SELECTIVE = "flink-selective";
     private static final List<String> SHUFFLES = List.of(
-            "faro-selective", OneShuffle.FARO, "flink-selective", OneShuffle.SORT, OneShuffle.PIPELINED);
+            "faro-selective", OneShuffle.FARO, FLINK_SELECTIVE, OneShuffle.SORT, OneShuffle.PIPELINED);
     /**
-     * While the compilers work, the processor time of a query falls to a sixth. Warming ends when the last {@code COMPARED}
+     * While the compilers work, the processor time of a query, without theirs, falls to a fraction. Warming ends when the last {@code COMPARED}
      * turns of each shuffle take at least {@code WARM} of the processor time of the {@code COMPARED} turns before them, or
      * after {@code MOST_WARMING} turns.
      */
     private static final int MOST_WARMING = 32;
     /**
      * Flink 2.3.0 ends the process of a TaskManager when a task closes a partition of Flink's own hybrid shuffle while
-     * another thread releases it ({@code TieredStorageMemoryManagerImpl.release}). Such a process is started again; after
-     * eight ends the shuffle is left out.
+     * another thread releases it ({@code TieredStorageMemoryManagerImpl.release}), with {@code FATAL}. Such a process is
+     * started again; after so many ends the shuffle is left out.
      */
-    private static final int MOST_ENDS = 8;
+    private static final int MOST_ENDS = 4;
+    /** The exit code of Flink's {@code FatalExitExceptionHandler}, -17. */
+    private static final int FATAL = 239;
     private static final int COMPARED = 4;
     private static final double WARM = 0.95;
     /** The processor time of a query in a turn. */
@@ -48,7 +51,7 @@ final class QueriesBenchmark implements AutoCloseable {
     private static final Comparator<QueriesProcess.Answer> BY_CPU = Comparator.comparingDouble(BY_TURN);
     /** The shuffles of Flink's own with the same kind of exchanges. Turns drift together, so their ratio differs less. */
     private static final Map<String, String> PEERS =
-            Map.of(OneShuffle.FARO, OneShuffle.SORT, "faro-selective", "flink-selective");
+            Map.of(OneShuffle.FARO, OneShuffle.SORT, "faro-selective", FLINK_SELECTIVE);
 
     private final Map<String, String> options;
     /** Those that are measured. */
@@ -57,10 +60,12 @@ final class QueriesBenchmark implements AutoCloseable {
     private final Path folder;
     private final List<String> memory;
     private final Map<String, ShuffleProcess> processes = new LinkedHashMap<>();
-    /** How often a process ended by itself, by shuffle. */
+    /** How often a process ended by Flink's fault, by shuffle. */
     private final Map<String, Integer> ends = new HashMap<>();
     /** The results of the queries so far. */
     private String expected;
+    private int turns;
+    private boolean closed;
 
     /**
      * Begins without a process.
@@ -80,7 +85,7 @@ final class QueriesBenchmark implements AutoCloseable {
     }
 
     void run() throws IOException {
-        for (String shuffle : List.copyOf(shuffles)) {
+        for (String shuffle : shuffles) {
             Files.createDirectory(folder.resolve(shuffle));
             start(shuffle);
         }
@@ -89,70 +94,92 @@ final class QueriesBenchmark implements AutoCloseable {
             turn(warming);
         }
         Map<String, List<QueriesProcess.Answer>> taken = new HashMap<>();
+        int warmingTurns = turns;
         int repetitions = Integer.parseInt(options.getOrDefault("--repetitions", "4"));
         for (int i = 0; i < repetitions; i++) {
             turn(taken);
         }
         for (String shuffle : shuffles) {
-            Files.writeString(Path.of(options.get("--out")), line(shuffle, warming.get(shuffle).size(), taken) + "\n",
+            Files.writeString(Path.of(options.get("--out")), line(shuffle, warmingTurns, taken) + "\n",
                     StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         }
     }
 
-    private void start(String shuffle) throws IOException {
-        synchronized (this) {
-            processes.put(shuffle, new ShuffleProcess(
-                    shuffle, folder.resolve(shuffle), QueriesProcess.class, queries, memory));
+    private synchronized void start(String shuffle) throws IOException {
+        if (closed) {
+            throw new IOException("the benchmark was ended");
         }
+        processes.put(shuffle, new ShuffleProcess(
+                shuffle, folder.resolve(shuffle), QueriesProcess.class, queries, memory));
     }
 
-    /** Runs queries with each shuffle, and adds what was measured. */
+    /** The process of a shuffle. */
+    ShuffleProcess process(String shuffle) {
+        return processes.get(shuffle);
+    }
+
+    /** Whether a process ended by the fault of Flink's own hybrid shuffle. */
+    boolean isFlinksFault(String shuffle, ShuffleProcess.EndedException end) {
+        return shuffle.equals(FLINK_SELECTIVE) && end.exitCode() == FATAL;
+    }
+
+    /** Is called after each turn, with their number. */
+    void turned(int number) {}
+
+    /** Runs queries with each shuffle, and adds what was measured. A turn in which a process ended is repeated. */
     private void turn(Map<String, List<QueriesProcess.Answer>> taken) throws IOException {
-        List<String> order = new ArrayList<>(shuffles);
-        Collections.shuffle(order);
-        for (String shuffle : order) {
-            QueriesProcess.Answer answer = answer(shuffle);
-            if (answer == null) {
-                continue;
+        Map<String, QueriesProcess.Answer> answers = new HashMap<>();
+        while (!shuffles.isEmpty() && !answers.keySet().containsAll(shuffles)) {
+            answers.clear();
+            List<String> order = new ArrayList<>(shuffles);
+            Collections.shuffle(order);
+            for (String shuffle : order) {
+                try {
+                    answers.put(shuffle, answer(shuffle));
+                } catch (ShuffleProcess.EndedException e) {
+                    replace(shuffle, e);
+                    break;
+                }
             }
-            if (expected != null && !expected.equals(answer.results())) {
-                throw new IOException(shuffle + " has other results than the shuffles before it");
-            }
-            expected = answer.results();
-            taken.computeIfAbsent(shuffle, which -> new ArrayList<>()).add(answer);
         }
+        shuffles.forEach(shuffle -> taken.computeIfAbsent(shuffle, which -> new ArrayList<>()).add(answers.get(shuffle)));
+        turns++;
+        turned(turns);
     }
 
-    /** Runs queries with one shuffle. Null if it is left out from now on. */
     private QueriesProcess.Answer answer(String shuffle) throws IOException {
-        while (true) {
-            try {
-                if (!processes.containsKey(shuffle)) {
-                    start(shuffle);
-                    warm(shuffle);
-                }
-                return processes.get(shuffle).run(QueriesProcess.Answer.class);
-            } catch (ShuffleProcess.EndedException e) {
-                if (!PEERS.containsValue(shuffle)) {
-                    throw e;
-                }
-                System.err.println(e.getMessage());
-                synchronized (this) {
-                    processes.remove(shuffle).close();
-                }
-                if (ends.merge(shuffle, 1, Integer::sum) == MOST_ENDS) {
-                    shuffles.remove(shuffle);
-                    return null;
-                }
-            }
+        QueriesProcess.Answer answer = processes.get(shuffle).run(QueriesProcess.Answer.class);
+        if (expected != null && !expected.equals(answer.results())) {
+            throw new IOException(shuffle + " has other results than the shuffles before it");
         }
+        expected = answer.results();
+        return answer;
     }
 
-    /** Warms a process that was started again, with no others in turn. */
-    private void warm(String shuffle) throws IOException {
-        List<QueriesProcess.Answer> answers = new ArrayList<>();
-        while (!isWarm(answers)) {
-            answers.add(processes.get(shuffle).run(QueriesProcess.Answer.class));
+    /** Starts a process again, and runs it for as many turns as the others had; or leaves its shuffle out. */
+    private void replace(String shuffle, ShuffleProcess.EndedException end) throws IOException {
+        ShuffleProcess.EndedException last = end;
+        while (true) {
+            if (!isFlinksFault(shuffle, last)) {
+                throw last;
+            }
+            System.err.println(last.getMessage());
+            synchronized (this) {
+                processes.remove(shuffle).close();
+            }
+            if (ends.merge(shuffle, 1, Integer::sum) == MOST_ENDS) {
+                shuffles.remove(shuffle);
+                return;
+            }
+            start(shuffle);
+            try {
+                for (int i = 0; i < turns; i++) {
+                    answer(shuffle);
+                }
+                return;
+            } catch (ShuffleProcess.EndedException again) {
+                last = again;
+            }
         }
     }
 
@@ -188,6 +215,7 @@ final class QueriesBenchmark implements AutoCloseable {
                 .put("queries_per_second", 1 / each)
                 .put("p50_milliseconds", median(all, answer -> answer.p50Nanos() / 1e6))
                 .put("p99_milliseconds", median(all, answer -> answer.p99Nanos() / 1e6))
+                .put("compiler_milliseconds_each", median(all, answer -> answer.compilerNanos() / 1e6 / answer.queries()))
                 .put("cpu_milliseconds_each", cpuMilliseconds(all))
                 .put("cpu_milliseconds_least", cpuMilliseconds(List.of(Collections.min(all, BY_CPU))))
                 .put("cpu_milliseconds_most", cpuMilliseconds(List.of(Collections.max(all, BY_CPU))))
@@ -195,7 +223,9 @@ final class QueriesBenchmark implements AutoCloseable {
                 .put("files_each", median(all, answer -> (double) answer.files() / answer.queries()))
                 .put("ended_early", ends.getOrDefault(subject, 0));
         String peerSubject = PEERS.getOrDefault(subject, "");
-        if (shuffles.contains(peerSubject)) {
+        if (ends.getOrDefault(peerSubject, 0) == MOST_ENDS) {
+            figures.put("peer_left_out", 1);
+        } else if (shuffles.contains(peerSubject)) {
             List<QueriesProcess.Answer> peer = taken.get(peerSubject);
             double[] ratios = IntStream.range(0, all.size())
                     .mapToDouble(turn -> BY_TURN.applyAsDouble(all.get(turn)) / BY_TURN.applyAsDouble(peer.get(turn)))
@@ -220,6 +250,7 @@ final class QueriesBenchmark implements AutoCloseable {
     @Override
     public void close() {
         synchronized (this) {
+            closed = true;
             processes.values().forEach(ShuffleProcess::close);
         }
         JobsBenchmark.remove(folder);

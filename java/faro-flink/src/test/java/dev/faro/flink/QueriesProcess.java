@@ -71,14 +71,16 @@ final class QueriesProcess {
      * The measured values.
      *
      * @param nanos the time until the last query has ended
-     * @param cpuNanos the processor time of all threads of this process: clients, masters and tasks
+     * @param cpuNanos the processor time of all threads of this process, clients, masters, tasks and collectors, except the
+     *     compilers: these are done at some time, and differ from run to run
+     * @param compilerNanos the processor time of the compilers
      * @param p50Nanos the median time of a query
      * @param p99Nanos the time within which 99 of 100 queries end
      * @param threads the number of threads that were started
      * @param files the number of files that were made in the folders of the shuffle
      * @param results the number of results of each kind of query, and their hashes
      */
-    record Answer(int queries, long nanos, long cpuNanos, long p50Nanos, long p99Nanos, long threads, long files,
+    record Answer(int queries, long nanos, long cpuNanos, long compilerNanos, long p50Nanos, long p99Nanos, long threads, long files,
             String results) {}
 
     private final Cluster cluster;
@@ -123,6 +125,7 @@ final class QueriesProcess {
         long threads = ManagementFactory.getThreadMXBean().getTotalStartedThreadCount();
         long files = made.count();
         long cpu = SYSTEM.getProcessCpuTime();
+        long compilers = compilerNanos();
         long begin = System.nanoTime();
         long until = begin + (long) (queries.seconds() * 1e9);
         ExecutorService clients = Executors.newFixedThreadPool(queries.clients());
@@ -143,10 +146,33 @@ final class QueriesProcess {
         long took = System.nanoTime() - begin;
         clients.shutdown();
         nanos.sort(null);
-        return new Answer(nanos.size(), took, SYSTEM.getProcessCpuTime() - cpu, nanos.get(nanos.size() / 2),
+        long compiled = compilerNanos() - compilers;
+        return new Answer(nanos.size(), took, SYSTEM.getProcessCpuTime() - cpu - compiled, compiled,
+                nanos.get(nanos.size() / 2),
                 nanos.get((int) Math.ceil(nanos.size() * 0.99) - 1),
                 ManagementFactory.getThreadMXBean().getTotalStartedThreadCount() - threads - queries.clients(),
                 made.count() - files, String.join(", ", results));
+    }
+
+    /** The processor time of the compilers so far, as the system tells it: Java does not list their threads. */
+    private static long compilerNanos() throws IOException {
+        long sum = 0;
+        try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
+            for (Path thread : threads) {
+                sum += compilerNanos(thread);
+            }
+        }
+        return sum;
+    }
+
+    private static long compilerNanos(Path thread) {
+        try {
+            return Files.readString(thread.resolve("comm")).matches("C[12] Compiler.*\\s*")
+                    ? Long.parseLong(Files.readString(thread.resolve("schedstat")).split(" ")[0]) : 0;
+        } catch (IOException e) {
+            // The thread has ended. Those of the compilers do not.
+            return 0;
+        }
     }
 
     private static String same(String one, String other) throws IOException {

@@ -47,9 +47,16 @@ final class ShuffleProcess implements AutoCloseable {
     /** A process that ended by itself. Its standard error has more, if it had time to say it. */
     static final class EndedException extends IOException {
         private static final long serialVersionUID = 1;
+        private final int exitCode;
 
-        EndedException(String shuffle, String status) {
-            super(shuffle + ": its process ended early, with " + status);
+        EndedException(String shuffle, int exitCode) {
+            super(shuffle + ": its process ended early, with exit code " + exitCode);
+            this.exitCode = exitCode;
+        }
+
+        /** The exit code, or -1 if the process does not end although it gives no answer. */
+        int exitCode() {
+            return exitCode;
         }
     }
 
@@ -87,19 +94,25 @@ final class ShuffleProcess implements AutoCloseable {
         } catch (IOException e) {
             // The process has ended.
         }
-        if (answer == null) {
-            throw new EndedException(shuffle, status());
+        // Of a process that is killed the line may lack its end.
+        if (answer == null || !answer.endsWith("}")) {
+            throw new EndedException(shuffle, exitCode());
         }
         return mapper.readValue(answer, type);
     }
 
-    private String status() {
+    private int exitCode() {
         try {
-            return process.waitFor(END_SECONDS, TimeUnit.SECONDS) ? "exit code " + process.exitValue() : "no exit code";
+            return process.waitFor(END_SECONDS, TimeUnit.SECONDS) ? process.exitValue() : -1;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return "no exit code";
+            return -1;
         }
+    }
+
+    /** Kills the process. */
+    void kill() {
+        process.destroyForcibly();
     }
 
     /** Ends the process. */
