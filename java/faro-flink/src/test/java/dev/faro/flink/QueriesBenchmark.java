@@ -38,7 +38,7 @@ class QueriesBenchmark implements AutoCloseable {
     /**
      * Flink 2.3.0 ends the process of a TaskManager when a task closes a partition of Flink's own hybrid shuffle while
      * another thread releases it ({@code TieredStorageMemoryManagerImpl.release}), with {@code FATAL}. Such a process is
-     * started again; after so many ends the shuffle is left out.
+     * started again; a shuffle whose process ends this often is left out.
      */
     private static final int MOST_ENDS = 4;
     /** The exit code of Flink's {@code FatalExitExceptionHandler}, -17. */

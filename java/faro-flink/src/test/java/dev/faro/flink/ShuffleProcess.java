@@ -94,7 +94,7 @@ final class ShuffleProcess implements AutoCloseable {
         } catch (IOException e) {
             // The process has ended.
         }
-        // Of a process that is killed the line may lack its end.
+        // A process that is killed may leave a part of a line.
         if (answer == null || !answer.endsWith("}")) {
             throw new EndedException(shuffle, exitCode());
         }

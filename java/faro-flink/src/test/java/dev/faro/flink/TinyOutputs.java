@@ -11,8 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 import org.apache.flink.runtime.io.disk.BatchShuffleReadBufferPool;
 import org.apache.flink.runtime.io.network.api.StopMode;
@@ -65,7 +64,7 @@ final class TinyOutputs implements AutoCloseable {
     private final Disk disk;
     private final int subpartitions;
     private final NetworkBufferPool network = new NetworkBufferPool(1024, SEGMENT);
-    private final ScheduledExecutorService executor = Executors.newScheduledThreadPool(2);
+    private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(2);
     private final BatchShuffleReadBufferPool flinkReads = new BatchShuffleReadBufferPool(MEMORY, SEGMENT);
     private final ResultPartitionManager manager = new ResultPartitionManager();
     private final HybridMemory hybrid;
@@ -78,10 +77,19 @@ final class TinyOutputs implements AutoCloseable {
     private int made;
 
     TinyOutputs(Path folder, int subpartitions) {
+        this(folder, subpartitions, MEMORY);
+    }
+
+    /**
+     * Begins without a partition.
+     *
+     * @param hybridMemory the memory of hybrid partitions in bytes
+     */
+    TinyOutputs(Path folder, int subpartitions, long hybridMemory) {
         this.folder = folder;
         this.disk = new Disk(folder, Runnable::run, System::nanoTime);
         this.subpartitions = subpartitions;
-        this.hybrid = new HybridMemory(MEMORY);
+        this.hybrid = new HybridMemory(hybridMemory);
     }
 
     /** Makes, reads and releases one partition. */
@@ -159,6 +167,11 @@ final class TinyOutputs implements AutoCloseable {
         if (bytes != RECORD) {
             throw new IOException("expected " + RECORD + " bytes, found " + bytes);
         }
+    }
+
+    /** The number of tasks that the threads for reads and spills were given. */
+    long tasks() {
+        return executor.getTaskCount();
     }
 
     /** The number of files of a partition, and their bytes. */

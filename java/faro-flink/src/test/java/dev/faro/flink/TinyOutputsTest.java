@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a tiny partition leaves on the disk, and the system calls about files that it makes. */
@@ -47,6 +48,17 @@ class TinyOutputsTest {
     void aSelectivePartitionHasNoFile() throws Exception {
         try (TinyOutputs tiny = new TinyOutputs(folder, 100)) {
             assertEquals(0, tiny.one(TinyOutputs.Kind.FARO_SELECTIVE, true).files());
+        }
+        assertNoFiles();
+    }
+
+    /** The thread of a channel reads what is in memory, and does not read files. */
+    @ParameterizedTest
+    @CsvSource({"FARO_FULL, 67108864, 0, 0", "FARO_SELECTIVE, 67108864, 0, 0", "FARO_FULL, 0, 100, 300"})
+    void readsInMemoryNeedNoOtherThread(TinyOutputs.Kind kind, long memory, long least, long most) throws Exception {
+        try (TinyOutputs tiny = new TinyOutputs(folder, 100, memory)) {
+            tiny.one(kind, false);
+            assertTrue(tiny.tasks() >= least && tiny.tasks() <= most, tiny.tasks() + " tasks");
         }
         assertNoFiles();
     }
