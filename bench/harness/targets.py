@@ -286,7 +286,7 @@ def _query_cpu(results: Results) -> Verdict:
         told += f"; median of {len(found)} cells {statistics.median(ratio for ratio, _ in found):.2f}"
         told += f", {missed} missed" if missed else ""
     if left_out:
-        told += f"; {left_out} cells without a peer, whose process ended again and again"
+        told += f"; left out, since Flink's process ended again and again: {left_out}"
     return worst <= 1, told
 
 

@@ -277,7 +277,7 @@ def test_queries_are_held_against_the_same_kind_of_exchange() -> None:
     lines.append(Line("flink-queries", "java", "faro-selective", {"job": "tpch", "clients": 4}, (0.1,), 0,
                       figures={"cpu_milliseconds_each": 1.0, "peer_left_out": 1}))  # fmt: skip
     found = verdicts(lines)["flink-queries"]["found"]
-    assert found.endswith("; 1 cells without a peer, whose process ended again and again")
+    assert found.endswith("; left out, since Flink's process ended again and again: 1")
     # Queries have no plain bytes, and are compared by their times.
     one, other = measured(20.0, 30.0)[:2]
     assert ratio(replace(one, seconds=(0.1, 0.2)), replace(other, seconds=(0.2, 0.4))).median == pytest.approx(2)

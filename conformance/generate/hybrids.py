@@ -481,6 +481,9 @@ def consumers(cat: Catalog) -> None:
     put(cat, "hybrid-opened-once", "HYB-3", "a partition of a selective store is opened once", 0, one("selective"),
         [open_("a", 2), open_("b", 2), {"call": "close_consumer", "consumer": "a"}, open_("c", 2), open_("d", 3),
          write(2, "x"), FLUSH])  # fmt: skip
+    put(cat, "hybrid-selective-position", "HYB-3", "a selective store is not read from a position", 1 << 20,
+        one("selective"), [open_("a", 2), write(2, "x"), FLUSH, take("a"), open_("b", 1, after="a"), open_("c", 1)],
+        )  # fmt: skip
     put(cat, "hybrid-closed", "HYB-8", "after close every call fails", 0, one("full"),
         [open_("a", 2), write(2, "x"), FINISH, write(2, "y"), CLOSE, take("a"), write(2, "z"), open_("b", 1),
          FLUSH, CLOSE])  # fmt: skip
@@ -499,7 +502,9 @@ def failures(cat: Catalog) -> None:
     overwrites = one("full", overwrite=True)
     put(cat, "hybrid-full-overwrites", "HYB-1 WRT-4", "a full store that may overwrite", 0, overwrites, [*SOME, FINISH],
         existing=there)  # fmt: skip
-    calls = [open_("a", 2), *SOME, FLUSH, take("a"), write(1, "more"), open_("b", 1), FLUSH, FINISH, CLOSE, take("a")]
+    key = {"call": "property", "key": "k", "value": "v"}
+    calls = [open_("a", 2), *SOME, FLUSH, take("a"), write(1, "more"), open_("b", 1), FLUSH, key, FINISH, CLOSE,
+             take("a")]  # fmt: skip
     put(cat, "hybrid-failed", "HYB-8", "after a region cannot be written every call fails with that error", 0,
         one("selective"), calls, existing=there)  # fmt: skip
     put(cat, "hybrid-failed-finish", "HYB-8", "the last region cannot be written", 0, one("selective"),

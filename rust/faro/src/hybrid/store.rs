@@ -171,8 +171,9 @@ impl HybridStore {
     /// Sets a property of the footer; see [`Writer::property`].
     ///
     /// # Errors
-    /// As [`Writer::property`].
+    /// As [`Writer::property`]; and the failure of a spill.
     pub fn property(&mut self, key: impl Into<String>, value: impl Into<String>) -> Result<()> {
+        self.image.check_usable()?;
         let (key, value) = (key.into(), value.into());
         self.writer.property(key.clone(), value.clone())?;
         if let SpillFiles::Selective(files) = &mut *self.spiller.files() {

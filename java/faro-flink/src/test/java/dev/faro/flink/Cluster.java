@@ -28,7 +28,7 @@ import org.apache.flink.util.InstantiationUtil;
 /** Flink in this process, for batch jobs; with two task managers, unless another number is wanted. */
 final class Cluster implements AutoCloseable {
     private static final String RESULTS = "results";
-    private static final int TASK_MANAGERS = 2;
+    static final int TASK_MANAGERS = 2;
 
     private final MiniCluster cluster;
     private final Configuration configuration;

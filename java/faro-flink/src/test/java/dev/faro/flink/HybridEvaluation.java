@@ -66,10 +66,14 @@ public final class HybridEvaluation {
         tables.put("disk", evaluation::disk);
         tables.put("least", evaluation::leastMemory);
         tables.put("batches", HybridEvaluation::batches);
-        if (arguments.length > 1) {
-            tables.keySet().retainAll(List.of(arguments).subList(1, arguments.length));
-        }
+        List<String> wanted = List.of(arguments).subList(1, arguments.length);
         try {
+            if (!tables.keySet().containsAll(wanted)) {
+                throw new IllegalArgumentException("expected some of " + tables.keySet() + ", found " + wanted);
+            }
+            if (!wanted.isEmpty()) {
+                tables.keySet().retainAll(wanted);
+            }
             for (Map.Entry<String, Table> table : tables.entrySet()) {
                 place(table.getKey(), table.getValue().make());
             }

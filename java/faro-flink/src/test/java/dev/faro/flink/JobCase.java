@@ -12,13 +12,12 @@ import java.nio.file.Path;
  * @param tables the folder of TPC-H's tables
  */
 record JobCase(String job, int partitions, String codec, long plainMib, String tables) {
-    static final int TASK_MANAGERS = 2;
 
     Cluster.Job toJob() {
         return BenchmarkJobs.job(job, plainMib << 20, new Tpch(Path.of(tables)));
     }
 
     int slotsOfTaskManager() {
-        return (partitions + TASK_MANAGERS - 1) / TASK_MANAGERS;
+        return (partitions + Cluster.TASK_MANAGERS - 1) / Cluster.TASK_MANAGERS;
     }
 }

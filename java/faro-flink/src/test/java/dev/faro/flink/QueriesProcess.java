@@ -107,7 +107,7 @@ final class QueriesProcess {
         Case queries = mapper.readValue(args[2], Case.class);
         Path folder = Path.of(args[1]);
         // So many that no query waits for one. With hybrid exchanges each task of a query needs a slot of its own.
-        int slots = SLOTS_OF_SUBTASK * queries.clients() * queries.partitions() / JobCase.TASK_MANAGERS;
+        int slots = SLOTS_OF_SUBTASK * queries.clients() * queries.partitions() / Cluster.TASK_MANAGERS;
         try (Cluster cluster = OneShuffle.cluster(args[0], folder, slots, MANAGED_MEGABYTES, queries.codec(),
                         FaroShuffleServiceFactory.class);
                 MadeFiles made = new MadeFiles(folder);
