@@ -24,6 +24,7 @@ import org.apache.spark.network.server.BlockPushNonFatalFailure;
 import org.apache.spark.network.shuffle.MergedShuffleFileManager;
 import org.apache.spark.network.shuffle.protocol.BlockPushReturnCode;
 import org.apache.spark.network.shuffle.protocol.PushBlockStream;
+import org.apache.spark.network.util.JavaUtils;
 
 /**
  * A push that arrives otherwise than it was sent.
@@ -129,17 +130,22 @@ record HarmedPush(MergedShuffleFileManager manager, PushBlockStream push, Random
         WriterOptions options = new WriterOptions(1).firstPartition(push.reduceId).framing(Framing.OPAQUE)
                 .producer(header.producer()).attempt(attempt).statistics(false).fileId(FileIds.output(
                         push.appId, String.valueOf(push.shuffleId), header.producer(), attempt));
-        Path name = Files.createTempDirectory("attempt").resolve("other");
-        try (Writer writer = Writer.create(name, options)) {
-            copyTo(writer);
-            copyTo(writer);
-            writer.finish();
+        Path folder = Files.createTempDirectory("faro-attempt");
+        try {
+            Path name = folder.resolve("other");
+            try (Writer writer = Writer.create(name, options)) {
+                copyTo(writer);
+                copyTo(writer);
+                writer.finish();
+            }
+            ByteArrayOutputStream other = new ByteArrayOutputStream();
+            try (Reader reader = Reader.open(name, ReaderOptions.DEFAULT)) {
+                Fragments.write(reader, push.reduceId, push.reduceId + 1, other);
+            }
+            return other.toByteArray();
+        } finally {
+            JavaUtils.deleteRecursively(folder.toFile());
         }
-        ByteArrayOutputStream other = new ByteArrayOutputStream();
-        try (Reader reader = Reader.open(name, ReaderOptions.DEFAULT)) {
-            Fragments.write(reader, push.reduceId, push.reduceId + 1, other);
-        }
-        return other.toByteArray();
     }
 
     private FragmentReader fragment() {
