@@ -254,8 +254,8 @@ def test_tiny_partitions_are_held_against_microseconds_and_bytes() -> None:
 
 
 def test_queries_are_held_against_the_same_kind_of_exchange() -> None:
-    def measured(faro: float, selective: float) -> list[Line]:
-        case = {"job": "sums", "clients": 4}
+    def measured(faro: float, selective: float, clients: int = 4) -> list[Line]:
+        case = {"job": "sums", "clients": clients}
         lines = []
         for subject, cpu, peer in (
             ("faro", faro, 20.0), ("faro-selective", selective, 30.0), ("flink-sort", 20.0, 0.0),
@@ -270,9 +270,14 @@ def test_queries_are_held_against_the_same_kind_of_exchange() -> None:
     assert verdicts(measured(20.0, 30.0))["flink-queries"]["state"] == "met"
     bad = verdicts(measured(19.0, 31.0))["flink-queries"]
     assert (bad["state"], bad["found"]) == (
-        "not met", "1.03 (0.50 to 2.00): 31.0 ms, Flink 30.0 ms (faro-selective in sums, 4 clients); "
-        "median of 2 cells 0.99, 1 missed"
+        "not met", "blocking 0.95 (0.95 to 0.95, most in sums, 4 clients); "
+        "selective 1.03 (1.03 to 1.03, most in sums, 4 clients)"
     )  # fmt: skip
+    # One cell alone does not decide.
+    several = verdicts([*measured(18.0, 30.0), *measured(21.0, 30.0, 1)])["flink-queries"]
+    assert several["state"] == "met"
+    assert several["found"].startswith("blocking 0.97 (0.90 to 1.05, most in sums, 1 client); selective 1.00")
+    assert verdicts([*measured(19.0, 30.0), *measured(22.0, 30.0, 1)])["flink-queries"]["state"] == "not met"
     lines = measured(20.0, 30.0)
     lines.append(Line("flink-queries", "java", "faro-selective", {"job": "tpch", "clients": 4}, (0.1,), 0,
                       figures={"cpu_milliseconds_each": 1.0, "peer_left_out": 1}))  # fmt: skip
