@@ -17,8 +17,10 @@ import org.apache.flink.runtime.client.JobStatusMessage;
 import org.apache.flink.runtime.execution.ExecutionState;
 import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
 import org.apache.flink.runtime.executiongraph.AccessExecutionVertex;
+import org.apache.flink.runtime.highavailability.nonha.embedded.HaLeadershipControl;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.runtime.minicluster.MiniCluster.HaServices;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -29,6 +31,8 @@ import org.apache.flink.util.InstantiationUtil;
 final class Cluster implements AutoCloseable {
     private static final String RESULTS = "results";
     static final int TASK_MANAGERS = 2;
+    /** A cluster with this option can lose its JobManager. */
+    static final String RECOVERY = "execution.batch.job-recovery.enabled";
 
     private final MiniCluster cluster;
     private final Configuration configuration;
@@ -109,7 +113,9 @@ final class Cluster implements AutoCloseable {
         configuration.setString("restart-strategy.fixed-delay.delay", "10 ms");
         configuration.setString("execution.batch.adaptive.auto-parallelism.enabled", "false");
         options.forEach(configuration::setString);
+        boolean losesJobManager = options.containsKey(RECOVERY);
         MiniCluster cluster = new MiniCluster(new MiniClusterConfiguration.Builder()
+                .setHaServices(losesJobManager ? HaServices.WITH_LEADERSHIP_CONTROL : HaServices.CONFIGURED)
                 .setNumTaskManagers(taskManagers)
                 .setNumSlotsPerTaskManager(slots)
                 .setConfiguration(configuration)
@@ -131,6 +137,26 @@ final class Cluster implements AutoCloseable {
             }
         }
         return false;
+    }
+
+    /** The number of tasks of all jobs that have ended without a failure. */
+    int finishedTasks() throws Exception {
+        int finished = 0;
+        for (JobStatusMessage job : cluster.listJobs().get()) {
+            for (AccessExecutionVertex vertex
+                    : cluster.getExecutionGraph(job.getJobId()).get().getAllExecutionVertices()) {
+                finished += vertex.getExecutionState() == ExecutionState.FINISHED ? 1 : 0;
+            }
+        }
+        return finished;
+    }
+
+    /** Ends the part of the JobManager that runs the only job, and starts another, which recovers what it can. */
+    void replaceJobMaster() throws Exception {
+        JobID job = cluster.listJobs().get().iterator().next().getJobId();
+        HaLeadershipControl control = cluster.getHaLeadershipControl().orElseThrow();
+        control.revokeJobMasterLeadership(job).get();
+        control.grantJobMasterLeadership(job).get();
     }
 
     /**
