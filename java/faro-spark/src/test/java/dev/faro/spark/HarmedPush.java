@@ -24,7 +24,6 @@ import org.apache.spark.network.server.BlockPushNonFatalFailure;
 import org.apache.spark.network.shuffle.MergedShuffleFileManager;
 import org.apache.spark.network.shuffle.protocol.BlockPushReturnCode;
 import org.apache.spark.network.shuffle.protocol.PushBlockStream;
-import org.apache.spark.network.util.JavaUtils;
 
 /**
  * A push that arrives otherwise than it was sent.
@@ -144,7 +143,7 @@ record HarmedPush(MergedShuffleFileManager manager, PushBlockStream push, Random
             }
             return other.toByteArray();
         } finally {
-            JavaUtils.deleteRecursively(folder.toFile());
+            JobsBenchmark.remove(folder);
         }
     }
 

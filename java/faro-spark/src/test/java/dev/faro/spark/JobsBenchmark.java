@@ -198,6 +198,11 @@ public final class JobsBenchmark {
                 }
             }
         }
+        remove(folder);
+    }
+
+    /** Removes a folder with all files, as far as that is possible. */
+    static void remove(Path folder) {
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path path : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(path);
