@@ -29,7 +29,7 @@ def page(benches: Mapping[str, Bench], diary: str, plots: Mapping[str, Sequence[
     judged = {name: [one.judge(found) for one in targets()] for name, found in results.items()}
     pieces = [_head(benches), "## Machines\n\n" + _machines(benches, results), "## How to read it\n\n" + _READING]
     pieces.append(
-        "## Targets\n\nEach row is a grid of cells. Shown is the cell that is furthest below its target, or nearest to it, then the median, and how many cells miss the target.\n\n"
+        "## Targets\n\nEach row is a grid of cells. Shown is the cell that is furthest below its target, or nearest to it, then the median, and how many cells miss the target. For small queries the mean of the cells is shown, with the least and the greatest cell, of processor times: less is better.\n\n"
     )
     pieces[-1] += _targets(judged)
     pieces.append("## Where Faro misses a target, and why\n\n" + _missed(judged, explanations(diary)))

@@ -270,13 +270,13 @@ def test_queries_are_held_against_the_same_kind_of_exchange() -> None:
     assert verdicts(measured(20.0, 30.0))["flink-queries"]["state"] == "met"
     bad = verdicts(measured(19.0, 31.0))["flink-queries"]
     assert (bad["state"], bad["found"]) == (
-        "not met", "blocking 0.95 (0.95 to 0.95, most in sums, 4 clients); "
-        "selective 1.03 (1.03 to 1.03, most in sums, 4 clients)"
+        "not met", "blocking 0.95 (cells 0.95 to 0.95, most in sums, 4 clients); "
+        "selective 1.03 (cells 1.03 to 1.03, most in sums, 4 clients)"
     )  # fmt: skip
     # One cell alone does not decide.
     several = verdicts([*measured(18.0, 30.0), *measured(21.0, 30.0, 1)])["flink-queries"]
     assert several["state"] == "met"
-    assert several["found"].startswith("blocking 0.97 (0.90 to 1.05, most in sums, 1 client); selective 1.00")
+    assert several["found"].startswith("blocking 0.97 (cells 0.90 to 1.05, most in sums, 1 client); selective 1.00")
     assert verdicts([*measured(19.0, 30.0), *measured(22.0, 30.0, 1)])["flink-queries"]["state"] == "not met"
     lines = measured(20.0, 30.0)
     lines.append(Line("flink-queries", "java", "faro-selective", {"job": "tpch", "clients": 4}, (0.1,), 0,

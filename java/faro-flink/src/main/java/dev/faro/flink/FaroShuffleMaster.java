@@ -13,11 +13,8 @@ import org.apache.flink.runtime.shuffle.TaskInputsOutputsDescriptor;
 // Flink's close() throws any exception.
 @SuppressWarnings("try")
 final class FaroShuffleMaster extends NettyShuffleMaster {
-    private final boolean isHybrid;
-
     FaroShuffleMaster(ShuffleMasterContext context) {
         super(WithoutTiers.of(context));
-        this.isHybrid = WithoutTiers.isHybrid(context.getConfiguration());
     }
 
     /**
@@ -38,9 +35,12 @@ final class FaroShuffleMaster extends NettyShuffleMaster {
         return replaced;
     }
 
-    /** Partitions that live in memory do not outlast a JobManager that knows of them. */
+    /**
+     * Flink's TaskManagers keep outputs for another JobManager only if the shuffle is Flink's own. Without recovery the
+     * job begins again at once; otherwise it would wait for outputs that are gone.
+     */
     @Override
     public boolean supportsBatchSnapshot() {
-        return !isHybrid && super.supportsBatchSnapshot();
+        return false;
     }
 }

@@ -58,11 +58,4 @@ final class WithoutTiers {
         }
         return copy;
     }
-
-    /** Whether the cluster's own mode is a hybrid one. */
-    static boolean isHybrid(Configuration cluster) {
-        BatchShuffleMode mode = cluster.get(ExecutionOptions.BATCH_SHUFFLE_MODE);
-        return mode == BatchShuffleMode.ALL_EXCHANGES_HYBRID_FULL
-                || mode == BatchShuffleMode.ALL_EXCHANGES_HYBRID_SELECTIVE;
-    }
 }

@@ -250,6 +250,7 @@ public final class HybridEvaluation {
         // The guesses save time, as each number that is too small can take a minute.
         table.append(leastRow("blocking, Flink", Cluster::start, BLOCKING, consumers -> 512));
         table.append(leastRow("blocking, Faro", Cluster::faro, BLOCKING, consumers -> 512));
+        // Flink requires P + 1, at most 101, and then takes one for each consumer, at most 512.
         table.append(leastRow("selective, Flink", Cluster::start, SELECTIVE,
                 consumers -> consumers == 100 ? 101 : Math.min(consumers, 512)));
         table.append(leastRow("selective, Faro", Cluster::faro, SELECTIVE, consumers -> 1));

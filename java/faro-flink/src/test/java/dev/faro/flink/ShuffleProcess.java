@@ -41,7 +41,8 @@ final class ShuffleProcess implements AutoCloseable {
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName(), shuffle,
                 folder.toString(), mapper.writeValueAsString(work)));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
-        // The C library keeps a heap for each thread. They took 0.6 GB of each process, and six did not fit into 24 GiB.
+        // The C library has up to eight heaps for each processor. They took 0.7 GB of each process, and six did not fit
+        // into 24 GiB.
         builder.environment().put("MALLOC_ARENA_MAX", "1");
         process = builder.start();
         answers = process.inputReader(StandardCharsets.UTF_8);
