@@ -16,6 +16,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -27,6 +30,7 @@ import org.apache.flink.api.common.functions.RichMapFunction;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.transformations.StreamExchangeMode;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -70,6 +74,8 @@ class HybridJobsTest {
     private static final AtomicInteger PRODUCERS = new AtomicInteger();
     private static final AtomicInteger CONSUMERS = new AtomicInteger();
     private static final AtomicBoolean FAILS = new AtomicBoolean();
+    private static final AtomicBoolean PRODUCER_FAILS = new AtomicBoolean();
+    private static final AtomicBoolean SECOND_ATTEMPT = new AtomicBoolean();
     /** Whether producers are slow until a consumer has taken a record. */
     private static final AtomicBoolean SLOW = new AtomicBoolean();
     private static final AtomicLong FIRST_TAKEN = new AtomicLong();
@@ -81,6 +87,8 @@ class HybridJobsTest {
             for (Map.Entry<String, Cluster.Job> job : JOBS.entrySet()) {
                 EXPECTED.put(job.getKey(), stock.run(job.getValue(), PARALLELISM).results());
             }
+            EXPECTED.put("mixed", stock.run(
+                    environment -> Jobs.mixedExchanges(environment, StreamExchangeMode.BATCH), PARALLELISM).results());
         }
     }
 
@@ -90,8 +98,10 @@ class HybridJobsTest {
         WatchedFactory.reset();
     }
 
+    /** The first attempt of one producer fails when consumers have begun to read, if that is wanted. */
     private static final class Makes extends RichMapFunction<Long, Long> {
         private static final long serialVersionUID = 1;
+        private int made;
 
         @Override
         public void open(OpenContext context) {
@@ -102,6 +112,12 @@ class HybridJobsTest {
         public Long map(Long number) throws InterruptedException {
             if (SLOW.get() && FIRST_TAKEN.get() == 0) {
                 Thread.sleep(1);
+            }
+            if (++made == MOVED / PARALLELISM / 2 && PRODUCER_FAILS.compareAndSet(true, false)) {
+                while (FIRST_TAKEN.get() == 0) {
+                    Thread.sleep(1);
+                }
+                throw new IllegalStateException("a producer that fails");
             }
             LAST_MADE.set(System.nanoTime());
             return number;
@@ -128,6 +144,32 @@ class HybridJobsTest {
         }
     }
 
+    /** Waits in the first attempt of the first task until a second attempt has begun. */
+    private static final class Waits extends RichMapFunction<Long, String> {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public void open(OpenContext context) {
+            if (getRuntimeContext().getTaskInfo().getAttemptNumber() > 0) {
+                SECOND_ATTEMPT.set(true);
+            }
+        }
+
+        @Override
+        public String map(Long number) throws InterruptedException {
+            boolean first = getRuntimeContext().getTaskInfo().getAttemptNumber() == 0
+                    && getRuntimeContext().getTaskInfo().getIndexOfThisSubtask() == 0;
+            while (first && !SECOND_ATTEMPT.get()) {
+                Thread.sleep(10);
+            }
+            return String.valueOf(number);
+        }
+    }
+
+    private static DataStream<String> waited(StreamExecutionEnvironment environment) {
+        return environment.fromSequence(1, MOVED).map(new Makes()).rebalance().map(new Waits());
+    }
+
     private static DataStream<String> moved(StreamExecutionEnvironment environment) {
         return environment.fromSequence(1, MOVED).map(new Makes()).rebalance().map(new Takes());
     }
@@ -140,6 +182,8 @@ class HybridJobsTest {
         PRODUCERS.set(0);
         CONSUMERS.set(0);
         FAILS.set(fails);
+        PRODUCER_FAILS.set(false);
+        SECOND_ATTEMPT.set(false);
         FIRST_TAKEN.set(0);
         LAST_MADE.set(0);
         SLOW.set(false);
@@ -211,6 +255,45 @@ class HybridJobsTest {
         everyJob(SLOTS, Map.of(MODE, mode, MEMORY, "300kb", "execution.batch.speculative.enabled", "true"), PARALLELISM);
     }
 
+    /** A consumer that is slow gets a second attempt, which reads what the first has read. */
+    @ParameterizedTest
+    @CsvSource({FULL + ",0b", FULL + ",64mb", SELECTIVE + ",0b", SELECTIVE + ",64mb"})
+    void aSlowConsumer(String mode, String memory) throws Exception {
+        begin(false);
+        try (Cluster faro = Cluster.faro(folder, 2 * SLOTS, Map.of(MODE, mode, MEMORY, memory,
+                "execution.batch.speculative.enabled", "true",
+                "execution.batch.speculative.block-slow-node-duration", "0 s",
+                "slow-task-detector.check-interval", "50 ms",
+                "slow-task-detector.execution-time.baseline-lower-bound", "200 ms"))) {
+            assertEquals(movedNumbers(), faro.run(HybridJobsTest::waited, PARALLELISM).results());
+        }
+        assertTrue(SECOND_ATTEMPT.get());
+        nothingIsLeft();
+    }
+
+    @ParameterizedTest
+    @CsvSource({FULL + ",NONE", FULL + ",ZSTD", SELECTIVE + ",NONE", SELECTIVE + ",ZSTD"})
+    void withOtherCodecs(String mode, String codec) throws Exception {
+        everyJob(SLOTS, Map.of(MODE, mode, MEMORY, "300kb", "taskmanager.network.compression.codec", codec), PARALLELISM);
+    }
+
+    /** All partitions share one memory. */
+    @ParameterizedTest
+    @ValueSource(strings = {FULL, SELECTIVE})
+    void jobsAtTheSameTime(String mode) throws Exception {
+        ExecutorService clients = Executors.newFixedThreadPool(JOBS.size());
+        try (Cluster faro = Cluster.faro(folder, 2 * PARALLELISM, Map.of(MODE, mode, MEMORY, "1mb"))) {
+            Map<String, Future<Cluster.Outcome>> running = new HashMap<>();
+            JOBS.forEach((name, job) -> running.put(name, clients.submit(() -> faro.run(job, PARALLELISM))));
+            for (Map.Entry<String, Future<Cluster.Outcome>> job : running.entrySet()) {
+                assertEquals(EXPECTED.get(job.getKey()), job.getValue().get().results(), job.getKey());
+            }
+        } finally {
+            clients.shutdownNow();
+        }
+        nothingIsLeft();
+    }
+
     /** Flink chooses the parallelism: there are fewer consumers than subpartitions, and each reads a range. */
     @ParameterizedTest
     @CsvSource({FULL + ",0b", FULL + ",64mb", SELECTIVE + ",0b", SELECTIVE + ",64mb"})
@@ -261,6 +344,21 @@ class HybridJobsTest {
         }
     }
 
+    /** A task writes a partition of each kind. */
+    @ParameterizedTest
+    @ValueSource(strings = {FULL, SELECTIVE})
+    void aBlockingExchangeInAHybridJob(String mode) throws Exception {
+        Map<String, String> options = Map.of(MODE, mode, MEMORY, "300kb");
+        Cluster.Job job = environment -> Jobs.mixedExchanges(environment, StreamExchangeMode.UNDEFINED);
+        try (Cluster faro = Cluster.faro(folder, 2 * SLOTS, options)) {
+            List<String> results = faro.run(job, PARALLELISM).results();
+            assertEquals(EXPECTED.get("mixed"), results);
+        }
+        assertEquals(PARALLELISM, WatchedFactory.PARTITIONS.size());
+        assertEquals(PARALLELISM, WatchedFactory.MIXED.get(), "tasks with partitions of both kinds");
+        nothingIsLeft();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {FULL, SELECTIVE})
     void consumersTakeRecordsBeforeProducersAreDone(String mode) throws Exception {
@@ -288,10 +386,25 @@ class HybridJobsTest {
         nothingIsLeft();
     }
 
-    /** A flipped bit in a region that was written makes the producer run again. */
+    /** A producer fails half-way, and its consumers have begun to read. */
     @ParameterizedTest
-    @ValueSource(strings = {FULL, SELECTIVE})
-    void damageToAFile(String mode) throws Exception {
+    @CsvSource({FULL + ",0b", FULL + ",64mb", SELECTIVE + ",0b", SELECTIVE + ",64mb"})
+    void aProducerFails(String mode, String memory) throws Exception {
+        begin(false);
+        PRODUCER_FAILS.set(true);
+        try (Cluster faro = Cluster.faro(folder, 2 * SLOTS, Map.of(MODE, mode, MEMORY, memory))) {
+            assertEquals(movedNumbers(), faro.run(HybridJobsTest::moved, PARALLELISM).results());
+        }
+        assertFalse(PRODUCER_FAILS.get(), "a producer failed");
+        assertTrue(PRODUCERS.get() > PARALLELISM, () -> PRODUCERS + " runs of producers");
+        assertTrue(CONSUMERS.get() > PARALLELISM, () -> CONSUMERS + " runs of consumers");
+        nothingIsLeft();
+    }
+
+    /** A flipped bit in a region that was written, or a file that was cut, makes the producer run again. */
+    @ParameterizedTest
+    @CsvSource({FULL + ",false", FULL + ",true", SELECTIVE + ",false", SELECTIVE + ",true"})
+    void damageToAFile(String mode, boolean cut) throws Exception {
         begin(false);
         AtomicBoolean damaged = new AtomicBoolean();
         // With one slot in each task manager some consumers begin when producers are done.
@@ -299,7 +412,7 @@ class HybridJobsTest {
             WatchedFactory.beforeReading = partitions -> {
                 boolean written = !WatchedFactory.HYBRID.isEmpty() && WatchedFactory.HYBRID.get(0).isFinished();
                 if (written && damaged.compareAndSet(false, true)) {
-                    flip(Path.of(WatchedFactory.HYBRID.get(0).settings().name() + ".data"));
+                    damage(Path.of(WatchedFactory.HYBRID.get(0).settings().name() + ".data"), cut);
                 }
             };
             assertEquals(movedNumbers(), faro.run(HybridJobsTest::moved, PARALLELISM).results());
@@ -308,8 +421,12 @@ class HybridJobsTest {
         assertTrue(PRODUCERS.get() > PARALLELISM, () -> PRODUCERS + " runs of producers");
     }
 
-    private static void flip(Path file) {
+    private static void damage(Path file, boolean cut) {
         try (RandomAccessFile data = new RandomAccessFile(file.toFile(), "rw")) {
+            if (cut) {
+                data.setLength(data.length() / 2);
+                return;
+            }
             data.seek(data.length() / 2);
             int before = data.read();
             data.seek(data.length() / 2);
@@ -320,7 +437,7 @@ class HybridJobsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({FULL + ",0b", SELECTIVE + ",64mb"})
+    @CsvSource({FULL + ",0b", FULL + ",64mb", SELECTIVE + ",0b", SELECTIVE + ",64mb"})
     void aTaskManagerIsLost(String mode, String memory) throws Exception {
         begin(false);
         AtomicReference<CompletableFuture<Void>> lost = new AtomicReference<>();
@@ -342,7 +459,7 @@ class HybridJobsTest {
         assertTrue(PRODUCERS.get() > PARALLELISM, () -> PRODUCERS + " runs of producers");
     }
 
-    /** No thread is made for an output. */
+    /** No thread with such a name is left; {@code TinyOutputsTest} counts those that end at once. */
     @Test
     void noThreadsOfOutputs() throws Exception {
         try (Cluster faro = Cluster.faro(folder, SLOTS, Map.of(MODE, FULL))) {

@@ -178,12 +178,17 @@ final class Jobs {
 
     /** Tasks with one output that is read while it is written, and one that is read when it is finished. */
     static DataStream<String> mixedExchanges(StreamExecutionEnvironment environment) {
+        return mixedExchanges(environment, StreamExchangeMode.PIPELINED);
+    }
+
+    /** A blocking exchange, and one of another kind; undefined ones are what the job's mode says. */
+    static DataStream<String> mixedExchanges(StreamExecutionEnvironment environment, StreamExchangeMode mode) {
         DataStream<Long> numbers = environment.fromSequence(1, 30_000).map(number -> 3 * number);
-        DataStream<String> pipelined = rebalanced(numbers, StreamExchangeMode.PIPELINED)
-                .map(number -> "pipelined " + number).returns(Types.STRING);
+        DataStream<String> other = rebalanced(numbers, mode)
+                .map(number -> "other " + number).returns(Types.STRING);
         DataStream<String> blocking = rebalanced(numbers, StreamExchangeMode.BATCH)
                 .map(number -> "blocking " + number).returns(Types.STRING);
-        return pipelined.union(blocking);
+        return other.union(blocking);
     }
 
     private static DataStream<Long> rebalanced(DataStream<Long> numbers, StreamExchangeMode mode) {

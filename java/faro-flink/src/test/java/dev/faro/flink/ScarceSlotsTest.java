@@ -71,6 +71,16 @@ class ScarceSlotsTest {
         }
     }
 
+    /** The slots are what is scarce: one query runs if there are enough for it. */
+    @Test
+    void aPipelinedQueryRunsWithEnoughSlots() throws Exception {
+        Map<String, String> options = Map.of("execution.batch-shuffle-mode", "ALL_EXCHANGES_PIPELINED",
+                "jobmanager.scheduler", "Default", "slot.request.timeout", "2000", "restart-strategy.type", "none");
+        try (Cluster cluster = Cluster.faro(folder, 3 * PARALLELISM, options)) {
+            assertEquals(expected(), cluster.run(cluster.graph(ScarceSlotsTest::query, PARALLELISM)));
+        }
+    }
+
     @Test
     void hybridQueriesRun() throws Exception {
         Map<String, String> options = Map.of("execution.batch-shuffle-mode", "ALL_EXCHANGES_HYBRID_SELECTIVE",

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -61,6 +63,23 @@ class TinyOutputsTest {
             assertTrue(tiny.tasks() >= least && tiny.tasks() <= most, tiny.tasks() + " tasks");
         }
         assertNoFiles();
+    }
+
+    /** Threads that end at once are counted, too. */
+    @ParameterizedTest
+    @CsvSource({"FARO, 67108864", "FARO_SELECTIVE, 67108864", "FARO_SELECTIVE, 0", "FARO_FULL, 67108864",
+            "FARO_FULL, 0"})
+    void outputsStartNoThreads(TinyOutputs.Kind kind, long memory) throws Exception {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        try (TinyOutputs tiny = new TinyOutputs(folder, 100, memory)) {
+            // The threads that all outputs share start with the first.
+            tiny.one(kind, false);
+            long before = threads.getTotalStartedThreadCount();
+            for (int i = 0; i < OUTPUTS; i++) {
+                tiny.one(kind, false);
+            }
+            assertEquals(0, threads.getTotalStartedThreadCount() - before);
+        }
     }
 
     private void assertNoFiles() throws IOException {
