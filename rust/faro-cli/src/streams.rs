@@ -5,6 +5,13 @@ use faro::FileHeader;
 use faro::message::{Footer, Streams};
 use serde::Serialize;
 
+/// The own blocks of a partition that are not in a selective file.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Gaps {
+    pub partition: u32,
+    pub missing: u32,
+}
+
 /// The blocks that all streams of a selective file had, and those that are not in it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct StreamsInfo {
@@ -15,6 +22,9 @@ pub(crate) struct StreamsInfo {
     /// The partitions whose own stream has gaps.
     partitions_with_gaps: u64,
     shared_missing: u32,
+    /// The partitions that miss blocks, ascending.
+    #[serde(skip)]
+    pub gaps: Vec<Gaps>,
 }
 
 impl StreamsInfo {
@@ -24,12 +34,18 @@ impl StreamsInfo {
         let nothing = Streams::default();
         let streams = footer.streams.as_ref().unwrap_or(&nothing);
         let sum = |values: &Option<Vec<u32>>| values.iter().flatten().map(|value| u64::from(*value)).sum::<u64>();
+        let gaps: Vec<Gaps> = (header.first_partition..)
+            .zip(streams.missing.iter().flatten().copied())
+            .filter(|(_, missing)| *missing > 0)
+            .map(|(partition, missing)| Gaps { partition, missing })
+            .collect();
         Some(StreamsInfo {
             known: footer.streams.is_some(),
             blocks: sum(&streams.next) + u64::from(streams.shared_next),
             missing: sum(&streams.missing) + u64::from(streams.shared_missing),
-            partitions_with_gaps: streams.missing.iter().flatten().filter(|value| **value > 0).count() as u64,
+            partitions_with_gaps: gaps.len() as u64,
             shared_missing: streams.shared_missing,
+            gaps,
         })
     }
 

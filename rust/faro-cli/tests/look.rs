@@ -385,7 +385,10 @@ fn gaps_of_selective_files_are_printed() {
     let page = folder.text(&["report", "--json", &gaps]);
     assert!(page.contains(text.trim_end()), "{page}");
     let checked = folder.text(&["check", &gaps]);
-    assert!(checked.ends_with(&format!("  streams   {text}")), "{checked}");
+    let named = "  gaps      0 (7 blocks), 1 (7 blocks), 2 (1 block)\n";
+    assert!(checked.ends_with(&format!("  streams   {text}{named}")), "{checked}");
+    let gap = &folder.json(&["check", "--json", &gaps])["outputs"][0]["gaps"][1];
+    assert_eq!((&gap["partition"], &gap["missing"]), (&1.into(), &7.into()));
     assert_eq!(
         folder.json(&["check", "--json", &gaps])["outputs"][0]["streams"]["missing"],
         19
@@ -397,6 +400,8 @@ fn gaps_of_selective_files_are_printed() {
         let printed = folder.text(&["info", &name(case)]);
         assert!(printed.contains(&format!("streams      {expected}\n")), "{printed}");
     }
+    let each = folder.text(&["info", "--partitions", &name("prt-8-complete.faro")]);
+    assert!(each.contains("  complete\n"), "{each}");
     let plain = folder.text(&["info", &name("read-64-kib.faro")]);
     assert!(!plain.contains("streams"), "{plain}");
 }

@@ -10,7 +10,7 @@ use crate::commands::fault::Fault;
 use crate::commands::originals::Comparison;
 use crate::escape::escape;
 use crate::failure::{Outcome, hint_of};
-use crate::streams::StreamsInfo;
+use crate::streams::{Gaps, StreamsInfo};
 use crate::term::Out;
 use crate::units;
 
@@ -28,6 +28,9 @@ pub(super) struct Verdict {
     pub blocks: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     streams: Option<StreamsInfo>,
+    /// The partitions of `streams` that miss blocks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    gaps: Vec<Gaps>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Fault>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,6 +65,7 @@ pub(super) fn check_output(
 /// The verdict on an output.
 pub(super) fn verdict(level: LevelName, name: &Path, result: &faro::Result<Passed>) -> Verdict {
     let report = result.as_ref().ok();
+    let streams = report.and_then(|report| report.streams.clone());
     Verdict {
         name: name.display().to_string(),
         ok: report.is_some(),
@@ -69,7 +73,8 @@ pub(super) fn verdict(level: LevelName, name: &Path, result: &faro::Result<Passe
         regions: report.and_then(|report| report.regions),
         fragments: report.and_then(|report| report.fragments),
         blocks: report.and_then(|report| report.blocks),
-        streams: report.and_then(|report| report.streams.clone()),
+        gaps: streams.as_ref().map_or_else(Vec::new, |streams| streams.gaps.clone()),
+        streams,
         error: result.as_ref().err().map(Fault::of),
         originals: None,
     }
@@ -91,6 +96,7 @@ pub(super) fn print(verdict: &Verdict, result: &faro::Result<Passed>, out: &mut 
         if let Some(streams) = &verdict.streams {
             out.line(&format!("  streams   {}", streams.text()))?;
         }
+        print_gaps(&verdict.gaps, out)?;
         return verdict
             .originals
             .as_ref()
@@ -109,6 +115,21 @@ pub(super) fn print(verdict: &Verdict, result: &faro::Result<Passed>, out: &mut 
         Some(hint) => out.line(&format!("  hint      {}", escape(&hint))),
         None => Ok(()),
     }
+}
+
+/// How many partitions a line names.
+const NAMED: usize = 10;
+
+fn print_gaps(gaps: &[Gaps], out: &mut Out) -> Outcome {
+    if gaps.is_empty() {
+        return Ok(());
+    }
+    let text = |gaps: &Gaps| format!("{} ({})", gaps.partition, units::plural(gaps.missing.into(), "block"));
+    let mut named: Vec<String> = gaps.iter().take(NAMED).map(text).collect();
+    if gaps.len() > NAMED {
+        named.push(format!("and {} more: faro info --partitions", gaps.len() - NAMED));
+    }
+    out.line(&format!("  gaps      {}", named.join(", ")))
 }
 
 fn print_originals(found: &Comparison, out: &mut Out) -> Outcome {

@@ -169,8 +169,10 @@ fn print_partitions(info: &Info, out: &mut Out, style: Style) -> Outcome {
             .unwrap_or_default();
         let missing = one
             .missing
-            .filter(|missing| *missing > 0)
-            .map(|missing| format!("  {} missing", units::plural(missing.into(), "block")))
+            .map(|missing| match missing {
+                0 => "  complete".into(),
+                _ => format!("  {} missing", units::plural(missing.into(), "block")),
+            })
             .unwrap_or_default();
         entry(
             out,

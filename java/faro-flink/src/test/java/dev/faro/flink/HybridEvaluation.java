@@ -251,9 +251,11 @@ public final class HybridEvaluation {
         table.append(leastRow("blocking, Flink", Cluster::start, BLOCKING, consumers -> 512));
         table.append(leastRow("blocking, Faro", Cluster::faro, BLOCKING, consumers -> 512));
         // Flink requires P + 1, at most 101, and then takes one for each consumer, at most 512.
-        table.append(leastRow("selective, Flink", Cluster::start, SELECTIVE,
-                consumers -> consumers == 100 ? 101 : Math.min(consumers, 512)));
+        IntUnaryOperator flink = consumers -> consumers == 100 ? 101 : Math.min(consumers, 512);
+        table.append(leastRow("selective, Flink", Cluster::start, SELECTIVE, flink));
         table.append(leastRow("selective, Faro", Cluster::faro, SELECTIVE, consumers -> 1));
+        table.append(leastRow("full, Flink", Cluster::start, FULL, flink));
+        table.append(leastRow("full, Faro", Cluster::faro, FULL, consumers -> 1));
         return table.toString();
     }
 
