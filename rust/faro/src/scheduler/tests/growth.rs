@@ -19,6 +19,8 @@ enum Step {
     Broadcast(u16),
     Multicast(u16),
     Flush,
+    /// In selective outputs: the next blocks of this partition, or the next shared ones, were consumed from memory.
+    Skip(Option<u32>),
     Follow,
     /// Another watch of this partition begins.
     Watch(u32),
@@ -33,6 +35,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..900u16).prop_map(Step::Broadcast),
         1 => (0..900u16).prop_map(Step::Multicast),
         3 => Just(Step::Flush),
+        2 => prop::option::of(0..PARTITIONS).prop_map(Step::Skip),
         3 => Just(Step::Follow),
         1 => (0..PARTITIONS).prop_map(Step::Watch),
         4 => (any::<prop::sample::Index>(), 1..8usize).prop_map(|(which, times)| Step::Poll(which, times)),
@@ -70,12 +73,13 @@ impl Watch {
     }
 }
 
-fn open(folder: &TempDir, layout: Layout, codec: Codec) -> (Writer, Follower) {
+fn open(folder: &TempDir, layout: Layout, codec: Codec, selective: bool) -> (Writer, Follower) {
     let name = folder.path().join("out");
     let options = WriterOptions::new(PARTITIONS)
         .layout(layout)
         .codec(codec)
         .block_size(900)
+        .selective(selective)
         .follow(true);
     let writer = Writer::create(&name, options).unwrap();
     let files = match layout {
@@ -92,6 +96,7 @@ proptest! {
     fn watches_get_what_a_reading_of_the_whole_gives(
         steps in prop::collection::vec(step(), 0..80),
         single in any::<bool>(),
+        selective in any::<bool>(),
         codec in prop::sample::select(vec![Codec::None, Codec::Lz4]),
         budget in 4096..60_000u64,
         threads in 0..3usize,
@@ -99,7 +104,7 @@ proptest! {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let layout = if single { Layout::Single } else { Layout::Paired };
-        let (mut writer, mut follower) = open(&folder, layout, codec);
+        let (mut writer, mut follower) = open(&folder, layout, codec, selective);
         let options = options(500, 4096, budget);
         let scheduler = match threads {
             0 => Scheduler::new(options).unwrap(),
@@ -107,6 +112,7 @@ proptest! {
         };
         let mut watches: Vec<Watch> =
             (0..PARTITIONS).map(|partition| Watch::open(&scheduler, &follower, partition)).collect();
+        let mut next = 0;
         for step in steps {
             match step {
                 Step::Write(partition, size) => {
@@ -115,6 +121,15 @@ proptest! {
                 Step::Broadcast(size) => writer.broadcast(&vec![size as u8; size.into()]).unwrap(),
                 Step::Multicast(size) => writer.multicast(&[0, 2], &vec![size as u8; size.into()]).unwrap(),
                 Step::Flush => writer.flush().unwrap(),
+                Step::Skip(partition) if selective => {
+                    writer.flush().unwrap();
+                    // Between two skips there are fewer blocks.
+                    next += 1_000;
+                    match partition {
+                        Some(partition) => writer.skip_to(partition, next).unwrap(),
+                        None => writer.skip_shared_to(next).unwrap(),
+                    }
+                }
                 Step::Follow => prop_assert!(!scheduler.follow(&mut follower).unwrap().finished),
                 Step::Watch(partition) => watches.push(Watch::open(&scheduler, &follower, partition)),
                 Step::Poll(which, times) if !watches.is_empty() => {
@@ -122,7 +137,7 @@ proptest! {
                     watches[at].poll(&scheduler, times);
                 }
                 Step::Leave(which) if watches.len() > 3 => drop(watches.remove(which.index(watches.len()))),
-                Step::Poll(..) | Step::Leave(_) => {}
+                Step::Poll(..) | Step::Leave(_) | Step::Skip(_) => {}
             }
         }
         let mut fault = None;
@@ -153,7 +168,7 @@ proptest! {
 #[test]
 fn a_poll_that_fails_ends_the_watches_after_the_regions_before() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut writer, mut follower) = open(&folder, Layout::Paired, Codec::None);
+    let (mut writer, mut follower) = open(&folder, Layout::Paired, Codec::None, false);
     let scheduler = Scheduler::with_threads(options(0, 4096, 50_000), 1).unwrap();
     let waiting = scheduler.watch(&follower, 1).unwrap();
     let (sent, ended) = mpsc::channel();
@@ -180,7 +195,7 @@ fn a_poll_that_fails_ends_the_watches_after_the_regions_before() {
 #[test]
 fn listeners_tell_of_regions_and_of_the_end() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut writer, mut follower) = open(&folder, Layout::Single, Codec::None);
+    let (mut writer, mut follower) = open(&folder, Layout::Single, Codec::None, false);
     let scheduler = Scheduler::new(options(0, 4096, 50_000)).unwrap();
     let mut watch = scheduler.watch(&follower, 1).unwrap();
     let told = Arc::new(AtomicUsize::new(0));

@@ -47,7 +47,7 @@ class SchedulerWatchTest {
 
     private static String describe(BlockCursor blocks) throws FaroException {
         ByteBuffer payload = blocks.payload();
-        return blocks.region() + " " + blocks.offset() + " " + blocks.kind() + " " + payload.remaining() + " "
+        return blocks.region() + " " + blocks.sequence() + " " + blocks.offset() + " " + blocks.kind() + " " + payload.remaining() + " "
                 + payload.hashCode();
     }
 
@@ -104,7 +104,8 @@ class SchedulerWatchTest {
 
     private void watches(int seed, Ending ending, ExecutorService executor, ExecutorService threads) throws Exception {
         Script script = new Script(seed);
-        script.options.follow(true);
+        boolean selective = seed % 4 == 1;
+        script.options.follow(true).selective(selective);
         Random random = new Random(seed);
         Path name = folder.resolve("w" + seed);
         try (Writer writer = Writer.create(name, script.options);
@@ -117,6 +118,11 @@ class SchedulerWatchTest {
             for (int step = 0; step < 6; step++) {
                 script.run(writer, 20);
                 writer.flush();
+                if (selective) {
+                    // What was consumed from memory. A step has fewer blocks.
+                    writer.skipTo(script.first + random.nextInt(script.partitions), 1_000L * (step + 1));
+                    writer.skipSharedTo(1_000L * (step + 1));
+                }
                 if (random.nextBoolean()) {
                     assertFalse(scheduler.follow(follower));
                 }
