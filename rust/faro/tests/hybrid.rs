@@ -12,7 +12,8 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -305,6 +306,27 @@ fn a_waiting_consumer_ends_the_region() {
     assert!(consumer.next_block().is_some());
     while consumer.next_block().is_some() {}
     store.write(0, &[1; 1_000]).unwrap();
+    assert_eq!(store.figures().regions, 1);
+}
+
+#[test]
+fn the_region_ends_after_the_delay_if_a_consumer_waits() {
+    let place = Place::new();
+    let delay = Duration::from_millis(300);
+    let options = HybridOptions::new(HybridMemory::new(1 << 20), HybridMode::Full).delay(delay);
+    let mut store = HybridStore::create(place.name(), WriterOptions::new(2), options).unwrap();
+    let mut consumer = store.open(0, None).unwrap();
+    let begin = Instant::now();
+    assert!(consumer.next_block().is_none());
+    store.write(1, b"not yet").unwrap();
+    let regions = store.figures().regions;
+    assert!(regions == 0 || begin.elapsed() >= delay);
+    thread::sleep(delay);
+    store.write(1, b"now").unwrap();
+    assert_eq!(store.figures().regions, 1);
+    // The consumer has not asked for more.
+    thread::sleep(delay);
+    store.write(1, b"no consumer waits for more").unwrap();
     assert_eq!(store.figures().regions, 1);
 }
 

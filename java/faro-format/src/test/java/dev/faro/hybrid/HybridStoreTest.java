@@ -426,6 +426,27 @@ class HybridStoreTest {
         }
     }
 
+    @Test
+    void theRegionEndsAfterTheDelayIfAConsumerWaits() throws Exception {
+        Duration delay = Duration.ofMillis(300);
+        HybridOptions options = new HybridOptions(new HybridMemory(1 << 20), HybridMode.FULL).delay(delay);
+        try (HybridStore store = HybridStore.create(folder.resolve("s"), new WriterOptions(2), options)) {
+            HybridConsumer consumer = store.open(0, () -> {});
+            long begin = System.nanoTime();
+            assertFalse(consumer.next());
+            store.write(1, ByteBuffer.wrap(new byte[10]));
+            long regions = store.figures().regions();
+            assertTrue(regions == 0 || System.nanoTime() - begin >= delay.toNanos());
+            Thread.sleep(delay.toMillis() + 1);
+            store.write(1, ByteBuffer.wrap(new byte[10]));
+            assertEquals(1, store.figures().regions());
+            // The consumer has not asked for more.
+            Thread.sleep(delay.toMillis() + 1);
+            store.write(1, ByteBuffer.wrap(new byte[10]));
+            assertEquals(1, store.figures().regions());
+        }
+    }
+
     /** The numbers in the records of a framed payload. */
     private static void numbers(ByteBuffer payload, List<Integer> found) {
         for (int at = payload.position(); at < payload.limit(); at += 4 + payload.getInt(at)) {
