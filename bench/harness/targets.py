@@ -13,6 +13,7 @@ from harness.lines import Line
 from harness.verdicts import NOT_MEASURED, Cell, Target, Verdict, cells, decide, decide_speeds, figure, short_name
 
 RUST, JAVA, PYTHON = (("rust", "faro"), ("java", "faro"), ("python", "faro"))
+FARO_FULL, FLINK_FULL = ("java", "faro-full"), ("java", "flink-full")
 FARO_SELECTIVE, FLINK_SELECTIVE = ("java", "faro-selective"), ("java", "flink-selective")
 FARO_PUSH, SPARK_PUSH = ("java", "faro-push"), ("java", "spark-push")
 FLINK, FLINK_JOB, SPARK_JOB = ("java", "flink"), ("java", "flink-sort"), ("java", "spark-sort")
@@ -367,6 +368,14 @@ def targets() -> Iterator[Target]:
     yield Target(
         "flink-hybrid", "Flink's jobs with selective hybrid exchanges: 1.0 of its own",
         _jobs("flink-hybrid", FLINK_SELECTIVE, 1.0, mine=FARO_SELECTIVE),
+    )  # fmt: skip
+    yield Target(
+        "flink-hybrid-full", "Flink's jobs with full hybrid exchanges: 1.0 of its own",
+        _jobs("flink-hybrid", FLINK_FULL, 1.0, mine=FARO_FULL),
+    )  # fmt: skip
+    yield Target(
+        "flink-hybrid-shuffle-bound", "Jobs that do little else than shuffle, with selective exchanges: 1.1",
+        _jobs("flink-hybrid", FLINK_SELECTIVE, 1.1, "rebalance", mine=FARO_SELECTIVE),
     )  # fmt: skip
     yield Target(
         "flink-tiny",

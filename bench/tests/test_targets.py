@@ -253,6 +253,23 @@ def test_tiny_partitions_are_held_against_microseconds_and_bytes() -> None:
         assert verdicts(measured(*bad))["flink-tiny"]["state"] == "not met"
 
 
+def test_hybrid_jobs_are_held_against_the_same_kind_of_exchange() -> None:
+    def measured(job: str, selective: float, full: float) -> list[Line]:
+        case = {"job": job, "partitions": 4}
+        return [
+            Line("flink-hybrid", "java", subject, case, (seconds,), 1)
+            for subject, seconds in (
+                ("faro-selective", selective), ("flink-selective", 1.05), ("faro-full", full), ("flink-full", 1.0)
+            )
+        ]  # fmt: skip
+
+    found = verdicts([*measured("rebalance", 0.9, 1.0), *measured("small", 1.05, 1.0)])
+    ids = ("flink-hybrid", "flink-hybrid-full", "flink-hybrid-shuffle-bound")
+    assert [found[each]["state"] for each in ids] == ["met"] * 3
+    found = verdicts([*measured("rebalance", 1.0, 1.1), *measured("small", 1.06, 1.0)])
+    assert [found[each]["state"] for each in ids] == ["not met"] * 3
+
+
 def test_queries_are_held_against_the_same_kind_of_exchange() -> None:
     def measured(faro: float, selective: float, clients: int = 4) -> list[Line]:
         case = {"job": "sums", "clients": clients}
