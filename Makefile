@@ -215,7 +215,7 @@ flink-evaluation: ## Measure the tables of docs/flink-hybrid.md: TABLES="makespa
 # hardly depends on the engine: `make test-flink FLINK=1.20.5` and `make test-spark SPARK=3.5.9 SCALA=2.12` run all.
 .PHONY: test-flink-1-sample
 test-flink-1-sample:
-	@$(MAKE) --no-print-directory test-flink FLINK=1.20.5 WITHOUT="JobsBenchmarkTest TpchTest DisksTest#outputsOfADiskWithErrors*"
+	@$(MAKE) --no-print-directory test-flink FLINK=1.20.5 WITHOUT="JobsBenchmarkTest TpchTest DisksTest#outputsOfADiskWithErrors* HybridJobsTest#parallelismOf200* HybridJobsTest#withOtherCodecs*"
 
 # What a version of Spark needs: its line, and the Jackson that its Scala module insists on.
 SPARK_ARGS = $(if $(SPARK),-Dspark.version=$(SPARK) -Dspark.line=$(firstword $(subst ., ,$(SPARK)))) $(if $(SCALA),-Dscala.line=$(SCALA)) \

@@ -277,6 +277,19 @@ class HybridJobsTest {
         everyJob(SLOTS, Map.of(MODE, mode, MEMORY, "300kb", "taskmanager.network.compression.codec", codec), PARALLELISM);
     }
 
+    /** 200 producers and 200 consumers; each task manager runs 50 at a time. */
+    @ParameterizedTest
+    @ValueSource(strings = {FULL, SELECTIVE})
+    void parallelismOf200(String mode) throws Exception {
+        Map<String, String> options = Map.of(MODE, mode, MEMORY, "16mb", "taskmanager.memory.segment-size", "8kb",
+                "taskmanager.memory.network.min", "256mb", "taskmanager.memory.network.max", "256mb");
+        try (Cluster faro = Cluster.faro(folder, 50, options)) {
+            assertEquals(EXPECTED.get("keyedSum"), faro.run(Jobs::keyedSum, 200).results());
+        }
+        assertTrue(WatchedFactory.HYBRID.stream().anyMatch(partition -> partition.getNumberOfSubpartitions() == 200));
+        nothingIsLeft();
+    }
+
     /** All partitions share one memory. */
     @ParameterizedTest
     @ValueSource(strings = {FULL, SELECTIVE})
@@ -306,14 +319,20 @@ class HybridJobsTest {
         Set<Integer> consumers = new HashSet<>();
         Set<Integer> subpartitions = new HashSet<>();
         try (Cluster faro = Cluster.faro(folder, SLOTS, options)) {
-            for (String name : List.of("wordCount", "keyedSum", "oneKey", "largeRecords", "nothing")) {
-                Cluster.Outcome outcome = faro.run(JOBS.get(name), 0);
-                assertEquals(EXPECTED.get(name), outcome.results(), name);
+            for (Map.Entry<String, Cluster.Job> job : JOBS.entrySet()) {
+                if (job.getKey().equals("broadcast")) {
+                    // Each consumer has all records, so the result depends on the parallelism.
+                    continue;
+                }
+                Cluster.Outcome outcome = faro.run(job.getValue(), 0);
+                assertEquals(EXPECTED.get(job.getKey()), outcome.results(), job.getKey());
                 outcome.graph().getAllVertices().values().stream()
                         .filter(vertex -> !vertex.getName().startsWith("Source"))
                         .forEach(vertex -> consumers.add(vertex.getParallelism()));
             }
             WatchedFactory.HYBRID.forEach(partition -> subpartitions.add(partition.getNumberOfSubpartitions()));
+            // Of a broadcast.
+            subpartitions.remove(1);
         }
         assertTrue(consumers.stream().anyMatch(count -> count < subpartitions.stream().min(Integer::compare).get()),
                 "expected ranges, found " + subpartitions + " subpartitions for " + consumers + " consumers");
