@@ -330,6 +330,37 @@ fn the_region_ends_after_the_delay_if_a_consumer_waits() {
     assert_eq!(store.figures().regions, 1);
 }
 
+/// A listener that was called under the lock of the memory would wait for ever.
+#[test]
+fn listeners_may_use_the_memory() {
+    let (done, ended) = channel();
+    thread::spawn(move || {
+        for abandoned in [false, true] {
+            let place = Place::new();
+            let memory = HybridMemory::new(1 << 20);
+            let options = HybridOptions::new(memory.clone(), HybridMode::Full).delay(Duration::MAX);
+            let mut store = HybridStore::create(place.name(), WriterOptions::new(2), options).unwrap();
+            let (sender, woken) = channel();
+            let sender = Mutex::new(sender);
+            let wake = move || sender.lock().unwrap().send(memory.used()).unwrap();
+            let mut consumer = store.open(0, Some(Arc::new(wake))).unwrap();
+            assert!(consumer.next_block().is_none());
+            store.write(0, &[1; 40_000]).unwrap();
+            assert_eq!(woken.try_iter().count(), 1);
+            assert!(consumer.next_block().is_some());
+            while consumer.next_block().is_some() {}
+            if abandoned {
+                store.release();
+            } else {
+                store.finish().unwrap();
+            }
+            assert_eq!(woken.try_iter().count(), 1);
+        }
+        done.send(()).unwrap();
+    });
+    ended.recv_timeout(Duration::from_secs(60)).unwrap();
+}
+
 fn waker() -> (Arc<dyn Fn() + Send + Sync>, Receiver<()>) {
     let (sender, receiver) = channel();
     let sender = Mutex::new(sender);
