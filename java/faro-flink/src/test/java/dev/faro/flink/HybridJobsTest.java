@@ -331,7 +331,7 @@ class HybridJobsTest {
                         .forEach(vertex -> consumers.add(vertex.getParallelism()));
             }
             WatchedFactory.HYBRID.forEach(partition -> subpartitions.add(partition.getNumberOfSubpartitions()));
-            // Of a broadcast.
+            // A broadcast has one.
             subpartitions.remove(1);
         }
         assertTrue(consumers.stream().anyMatch(count -> count < subpartitions.stream().min(Integer::compare).get()),
