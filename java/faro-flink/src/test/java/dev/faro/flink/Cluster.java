@@ -7,6 +7,9 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.apache.flink.api.common.JobExecutionResult;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.accumulators.ListAccumulator;
@@ -176,6 +179,22 @@ final class Cluster implements AutoCloseable {
     Outcome run(Job job, int parallelism, Map<String, String> options) throws Exception {
         JobGraph graph = graph(job, parallelism, options);
         return new Outcome(execute(graph), cluster.getExecutionGraph(graph.getJobID()).get());
+    }
+
+    /** Runs jobs at the same time; returns their results by their names. */
+    Map<String, List<String>> runTogether(Map<String, Job> jobs, int parallelism) throws Exception {
+        ExecutorService clients = Executors.newFixedThreadPool(jobs.size());
+        try {
+            Map<String, Future<Outcome>> running = new HashMap<>();
+            jobs.forEach((name, job) -> running.put(name, clients.submit(() -> run(job, parallelism))));
+            Map<String, List<String>> results = new HashMap<>();
+            for (Map.Entry<String, Future<Outcome>> job : running.entrySet()) {
+                results.put(job.getKey(), job.getValue().get().results());
+            }
+            return results;
+        } finally {
+            clients.shutdownNow();
+        }
     }
 
     /** Makes the graph of a job, for {@link #run(JobGraph)}. */

@@ -16,9 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -294,15 +291,9 @@ class HybridJobsTest {
     @ParameterizedTest
     @ValueSource(strings = {FULL, SELECTIVE})
     void jobsAtTheSameTime(String mode) throws Exception {
-        ExecutorService clients = Executors.newFixedThreadPool(JOBS.size());
         try (Cluster faro = Cluster.faro(folder, 2 * PARALLELISM, Map.of(MODE, mode, MEMORY, "1mb"))) {
-            Map<String, Future<Cluster.Outcome>> running = new HashMap<>();
-            JOBS.forEach((name, job) -> running.put(name, clients.submit(() -> faro.run(job, PARALLELISM))));
-            for (Map.Entry<String, Future<Cluster.Outcome>> job : running.entrySet()) {
-                assertEquals(EXPECTED.get(job.getKey()), job.getValue().get().results(), job.getKey());
-            }
-        } finally {
-            clients.shutdownNow();
+            faro.runTogether(JOBS, PARALLELISM)
+                    .forEach((name, results) -> assertEquals(EXPECTED.get(name), results, name));
         }
         nothingIsLeft();
     }

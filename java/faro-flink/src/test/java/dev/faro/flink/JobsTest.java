@@ -20,9 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -151,15 +148,9 @@ class JobsTest {
 
     @Test
     void jobsAtTheSameTime() throws Exception {
-        ExecutorService clients = Executors.newFixedThreadPool(JOBS.size());
         try (Cluster faro = Cluster.faro(folder, 2 * PARALLELISM, Map.of("faro.sort-buffer.size", "256kb"))) {
-            Map<String, Future<Cluster.Outcome>> running = new HashMap<>();
-            JOBS.forEach((name, job) -> running.put(name, clients.submit(() -> faro.run(job, PARALLELISM))));
-            for (Map.Entry<String, Future<Cluster.Outcome>> job : running.entrySet()) {
-                assertEquals(EXPECTED.get(job.getKey()), job.getValue().get().results(), job.getKey());
-            }
-        } finally {
-            clients.shutdownNow();
+            faro.runTogether(JOBS, PARALLELISM)
+                    .forEach((name, results) -> assertEquals(EXPECTED.get(name), results, name));
         }
         assertTrue(files().isEmpty(), "no files are left");
     }
