@@ -34,10 +34,13 @@ impl StreamsInfo {
         let nothing = Streams::default();
         let streams = footer.streams.as_ref().unwrap_or(&nothing);
         let sum = |values: &Option<Vec<u32>>| values.iter().flatten().map(|value| u64::from(*value)).sum::<u64>();
-        let gaps: Vec<Gaps> = (header.first_partition..)
-            .zip(streams.missing.iter().flatten().copied())
-            .filter(|(_, missing)| *missing > 0)
-            .map(|(partition, missing)| Gaps { partition, missing })
+        let each = streams.missing.iter().flatten().enumerate();
+        let gaps: Vec<Gaps> = each
+            .filter(|(_, missing)| **missing > 0)
+            .map(|(index, missing)| Gaps {
+                partition: header.first_partition + index as u32,
+                missing: *missing,
+            })
             .collect();
         Some(StreamsInfo {
             known: footer.streams.is_some(),

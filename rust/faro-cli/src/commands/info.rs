@@ -181,14 +181,9 @@ fn each(view: &View) -> Outcome<Vec<PartitionInfo>> {
         _ => None,
     };
     // Partitions that miss blocks have a line too if nothing of them is stored.
-    let streams = view.footer().and_then(|footer| footer.streams.as_ref());
-    let gaps = streams
-        .into_iter()
-        .flat_map(|streams| streams.missing.iter().flatten().zip(first..));
-    let mut sizes: BTreeMap<u32, u64> = gaps
-        .filter(|(gaps, _)| **gaps > 0)
-        .map(|(_, partition)| (partition, 0))
-        .collect();
+    let streams = StreamsInfo::of(view.header(), view.footer());
+    let gaps = streams.into_iter().flat_map(|streams| streams.gaps);
+    let mut sizes: BTreeMap<u32, u64> = gaps.map(|gaps| (gaps.partition, 0)).collect();
     sizes.extend(spread.each());
     let info = |(partition, bytes)| PartitionInfo {
         partition,
