@@ -12,7 +12,6 @@ import java.nio.file.Path;
  * @param tables the folder of TPC-H's tables
  */
 record JobCase(String job, int partitions, String codec, long plainMib, String tables) {
-
     Cluster.Job toJob() {
         return BenchmarkJobs.job(job, plainMib << 20, new Tpch(Path.of(tables)));
     }

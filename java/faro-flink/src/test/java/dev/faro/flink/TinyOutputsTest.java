@@ -65,7 +65,7 @@ class TinyOutputsTest {
         assertNoFiles();
     }
 
-    /** Threads that end at once are counted, too. */
+    /** Threads that end at once are counted, too. Others in this process start some, so the least of three rounds counts. */
     @ParameterizedTest
     @CsvSource({"FARO, 67108864", "FARO_SELECTIVE, 67108864", "FARO_SELECTIVE, 0", "FARO_FULL, 67108864",
             "FARO_FULL, 0"})
@@ -74,11 +74,15 @@ class TinyOutputsTest {
         try (TinyOutputs tiny = new TinyOutputs(folder, 100, memory)) {
             // The threads that all outputs share start with the first.
             tiny.one(kind, false);
-            long before = threads.getTotalStartedThreadCount();
-            for (int i = 0; i < OUTPUTS; i++) {
-                tiny.one(kind, false);
+            long started = Long.MAX_VALUE;
+            for (int round = 0; round < 3; round++) {
+                long before = threads.getTotalStartedThreadCount();
+                for (int i = 0; i < OUTPUTS; i++) {
+                    tiny.one(kind, false);
+                }
+                started = Math.min(started, threads.getTotalStartedThreadCount() - before);
             }
-            assertEquals(0, threads.getTotalStartedThreadCount() - before);
+            assertEquals(0, started);
         }
     }
 
