@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.hybrid.HybridFigures;
 import java.io.IOException;
-import java.io.RandomAccessFile;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -15,18 +13,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
-import org.apache.flink.api.common.functions.OpenContext;
-import org.apache.flink.api.common.functions.RichMapFunction;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
-import org.apache.flink.streaming.api.datastream.DataStream;
-import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.transformations.StreamExchangeMode;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -37,12 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Jobs with hybrid exchanges have the same results as with Flink's own blocking shuffle.
- *
- * <p>With the constraint ALL_PRODUCERS_FINISHED a job of Flink's own shuffle waits for ever when a producer has to run
- * again (selective mode, 2.3.0), and so does one of Faro's: the scheduler does not start it. So failures are tested without.
- */
+/** Jobs with hybrid exchanges have the same results as with Flink's own blocking shuffle. */
 @Timeout(240)
 class HybridJobsTest {
     private static final int SLOTS = 2;
@@ -59,7 +42,6 @@ class HybridJobsTest {
             "largeRecords", Jobs::largeRecords,
             "oneKey", Jobs::oneKey,
             "nothing", Jobs::nothing);
-    private static final int MOVED = 200_000;
 
     @TempDir
     static Path stockFolder;
@@ -68,15 +50,6 @@ class HybridJobsTest {
     Path folder;
 
     private static final Map<String, List<String>> EXPECTED = new HashMap<>();
-    private static final AtomicInteger PRODUCERS = new AtomicInteger();
-    private static final AtomicInteger CONSUMERS = new AtomicInteger();
-    private static final AtomicBoolean FAILS = new AtomicBoolean();
-    private static final AtomicBoolean PRODUCER_FAILS = new AtomicBoolean();
-    private static final AtomicBoolean SECOND_ATTEMPT = new AtomicBoolean();
-    /** Whether producers are slow until a consumer has taken a record. */
-    private static final AtomicBoolean SLOW = new AtomicBoolean();
-    private static final AtomicLong FIRST_TAKEN = new AtomicLong();
-    private static final AtomicLong LAST_MADE = new AtomicLong();
 
     @BeforeAll
     static void runWithStock() throws Exception {
@@ -95,97 +68,6 @@ class HybridJobsTest {
         WatchedFactory.reset();
     }
 
-    /** The first attempt of one producer fails when consumers have begun to read, if that is wanted. */
-    private static final class Makes extends RichMapFunction<Long, Long> {
-        private static final long serialVersionUID = 1;
-        private int made;
-
-        @Override
-        public void open(OpenContext context) {
-            PRODUCERS.incrementAndGet();
-        }
-
-        @Override
-        public Long map(Long number) throws InterruptedException {
-            if (SLOW.get() && FIRST_TAKEN.get() == 0) {
-                Thread.sleep(1);
-            }
-            if (++made == MOVED / PARALLELISM / 2 && PRODUCER_FAILS.compareAndSet(true, false)) {
-                while (FIRST_TAKEN.get() == 0) {
-                    Thread.sleep(1);
-                }
-                throw new IllegalStateException("a producer that fails");
-            }
-            LAST_MADE.set(System.nanoTime());
-            return number;
-        }
-    }
-
-    /** The first attempt of one consumer fails half-way, if that is wanted. */
-    private static final class Takes extends RichMapFunction<Long, String> {
-        private static final long serialVersionUID = 1;
-        private int taken;
-
-        @Override
-        public void open(OpenContext context) {
-            CONSUMERS.incrementAndGet();
-        }
-
-        @Override
-        public String map(Long number) {
-            FIRST_TAKEN.compareAndSet(0, System.nanoTime());
-            if (++taken == MOVED / PARALLELISM / 2 && FAILS.compareAndSet(true, false)) {
-                throw new IllegalStateException("a consumer that fails");
-            }
-            return String.valueOf(number);
-        }
-    }
-
-    /** Waits in the first attempt of the first task until a second attempt has begun. */
-    private static final class Waits extends RichMapFunction<Long, String> {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        public void open(OpenContext context) {
-            if (getRuntimeContext().getTaskInfo().getAttemptNumber() > 0) {
-                SECOND_ATTEMPT.set(true);
-            }
-        }
-
-        @Override
-        public String map(Long number) throws InterruptedException {
-            boolean first = getRuntimeContext().getTaskInfo().getAttemptNumber() == 0
-                    && getRuntimeContext().getTaskInfo().getIndexOfThisSubtask() == 0;
-            while (first && !SECOND_ATTEMPT.get()) {
-                Thread.sleep(10);
-            }
-            return String.valueOf(number);
-        }
-    }
-
-    private static DataStream<String> waited(StreamExecutionEnvironment environment) {
-        return environment.fromSequence(1, MOVED).map(new Makes()).rebalance().map(new Waits());
-    }
-
-    private static DataStream<String> moved(StreamExecutionEnvironment environment) {
-        return environment.fromSequence(1, MOVED).map(new Makes()).rebalance().map(new Takes());
-    }
-
-    private static List<String> movedNumbers() {
-        return LongStream.rangeClosed(1, MOVED).mapToObj(String::valueOf).sorted().toList();
-    }
-
-    private static void begin(boolean fails) {
-        PRODUCERS.set(0);
-        CONSUMERS.set(0);
-        FAILS.set(fails);
-        PRODUCER_FAILS.set(false);
-        SECOND_ATTEMPT.set(false);
-        FIRST_TAKEN.set(0);
-        LAST_MADE.set(0);
-        SLOW.set(false);
-    }
-
     private void everyJob(int slots, Map<String, String> options, int parallelism) throws Exception {
         try (Cluster faro = Cluster.faro(folder, slots, options)) {
             for (Map.Entry<String, Cluster.Job> job : JOBS.entrySet()) {
@@ -195,10 +77,11 @@ class HybridJobsTest {
                 assertTrue(WatchedFactory.HYBRID.size() > before, job.getKey());
             }
         }
-        nothingIsLeft();
+        nothingIsLeft(folder);
     }
 
-    private void nothingIsLeft() throws IOException {
+    /** No file is in a folder. */
+    static void nothingIsLeft(Path folder) throws IOException {
         try (Stream<Path> all = Files.walk(folder)) {
             assertEquals(List.of(), all.filter(Files::isRegularFile).toList());
         }
@@ -252,22 +135,6 @@ class HybridJobsTest {
         everyJob(SLOTS, Map.of(MODE, mode, MEMORY, "300kb", "execution.batch.speculative.enabled", "true"), PARALLELISM);
     }
 
-    /** A consumer that is slow gets a second attempt, which reads what the first has read. */
-    @ParameterizedTest
-    @CsvSource({FULL + ",0b", FULL + ",64mb", SELECTIVE + ",0b", SELECTIVE + ",64mb"})
-    void aSlowConsumer(String mode, String memory) throws Exception {
-        begin(false);
-        try (Cluster faro = Cluster.faro(folder, 2 * SLOTS, Map.of(MODE, mode, MEMORY, memory,
-                "execution.batch.speculative.enabled", "true",
-                "execution.batch.speculative.block-slow-node-duration", "0 s",
-                "slow-task-detector.check-interval", "50 ms",
-                "slow-task-detector.execution-time.baseline-lower-bound", "200 ms"))) {
-            assertEquals(movedNumbers(), faro.run(HybridJobsTest::waited, PARALLELISM).results());
-        }
-        assertTrue(SECOND_ATTEMPT.get());
-        nothingIsLeft();
-    }
-
     @ParameterizedTest
     @CsvSource({FULL + ",NONE", FULL + ",ZSTD", SELECTIVE + ",NONE", SELECTIVE + ",ZSTD"})
     void withOtherCodecs(String mode, String codec) throws Exception {
@@ -284,7 +151,7 @@ class HybridJobsTest {
             assertEquals(EXPECTED.get("keyedSum"), faro.run(Jobs::keyedSum, 200).results());
         }
         assertTrue(WatchedFactory.HYBRID.stream().anyMatch(partition -> partition.getNumberOfSubpartitions() == 200));
-        nothingIsLeft();
+        nothingIsLeft(folder);
     }
 
     /** All partitions share one memory. */
@@ -295,7 +162,7 @@ class HybridJobsTest {
             faro.runTogether(JOBS, PARALLELISM)
                     .forEach((name, results) -> assertEquals(EXPECTED.get(name), results, name));
         }
-        nothingIsLeft();
+        nothingIsLeft(folder);
     }
 
     /** Flink chooses the parallelism: there are fewer consumers than subpartitions, and each reads a range. */
@@ -366,107 +233,7 @@ class HybridJobsTest {
         }
         assertEquals(PARALLELISM, WatchedFactory.PARTITIONS.size());
         assertEquals(PARALLELISM, WatchedFactory.MIXED.get(), "tasks with partitions of both kinds");
-        nothingIsLeft();
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {FULL, SELECTIVE})
-    void consumersTakeRecordsBeforeProducersAreDone(String mode) throws Exception {
-        begin(false);
-        SLOW.set(true);
-        // Producers and consumers at once, each in a slot of its own.
-        try (Cluster faro = Cluster.faro(folder, 2 * SLOTS, Map.of(MODE, mode))) {
-            assertEquals(movedNumbers(), faro.run(HybridJobsTest::moved, PARALLELISM).results());
-        }
-        assertTrue(FIRST_TAKEN.get() < LAST_MADE.get(),
-                () -> (FIRST_TAKEN.get() - LAST_MADE.get()) / 1_000_000 + " ms after the last was made");
-    }
-
-    /** In full mode only the consumer runs again; in selective mode its producers do, too. */
-    @ParameterizedTest
-    @CsvSource({FULL + ",0b", FULL + ",64mb", SELECTIVE + ",0b", SELECTIVE + ",64mb"})
-    void aConsumerFails(String mode, String memory) throws Exception {
-        begin(true);
-        try (Cluster faro = Cluster.faro(folder, 2 * SLOTS, Map.of(MODE, mode, MEMORY, memory))) {
-            assertEquals(movedNumbers(), faro.run(HybridJobsTest::moved, PARALLELISM).results());
-        }
-        assertFalse(FAILS.get(), "a consumer failed");
-        assertEquals(mode.equals(FULL), PRODUCERS.get() == PARALLELISM, () -> PRODUCERS + " runs of producers");
-        assertTrue(CONSUMERS.get() > PARALLELISM);
-        nothingIsLeft();
-    }
-
-    /** A producer fails half-way, and its consumers have begun to read. */
-    @ParameterizedTest
-    @CsvSource({FULL + ",0b", FULL + ",64mb", SELECTIVE + ",0b", SELECTIVE + ",64mb"})
-    void aProducerFails(String mode, String memory) throws Exception {
-        begin(false);
-        PRODUCER_FAILS.set(true);
-        try (Cluster faro = Cluster.faro(folder, 2 * SLOTS, Map.of(MODE, mode, MEMORY, memory))) {
-            assertEquals(movedNumbers(), faro.run(HybridJobsTest::moved, PARALLELISM).results());
-        }
-        assertFalse(PRODUCER_FAILS.get(), "a producer failed");
-        assertTrue(PRODUCERS.get() > PARALLELISM, () -> PRODUCERS + " runs of producers");
-        assertTrue(CONSUMERS.get() > PARALLELISM, () -> CONSUMERS + " runs of consumers");
-        nothingIsLeft();
-    }
-
-    /** A flipped bit in a region that was written, or a file that was cut, makes the producer run again. */
-    @ParameterizedTest
-    @CsvSource({FULL + ",false", FULL + ",true", SELECTIVE + ",false", SELECTIVE + ",true"})
-    void damageToAFile(String mode, boolean cut) throws Exception {
-        begin(false);
-        AtomicBoolean damaged = new AtomicBoolean();
-        // With one slot in each task manager some consumers begin when producers are done.
-        try (Cluster faro = Cluster.faro(folder, 1, Map.of(MODE, mode, MEMORY, "0b"))) {
-            WatchedFactory.beforeReading = partitions -> {
-                boolean written = !WatchedFactory.HYBRID.isEmpty() && WatchedFactory.HYBRID.get(0).isFinished();
-                if (written && damaged.compareAndSet(false, true)) {
-                    damage(Path.of(WatchedFactory.HYBRID.get(0).settings().name() + ".data"), cut);
-                }
-            };
-            assertEquals(movedNumbers(), faro.run(HybridJobsTest::moved, PARALLELISM).results());
-        }
-        assertTrue(damaged.get());
-        assertTrue(PRODUCERS.get() > PARALLELISM, () -> PRODUCERS + " runs of producers");
-    }
-
-    private static void damage(Path file, boolean cut) {
-        try (RandomAccessFile data = new RandomAccessFile(file.toFile(), "rw")) {
-            if (cut) {
-                data.setLength(data.length() / 2);
-                return;
-            }
-            data.seek(data.length() / 2);
-            int before = data.read();
-            data.seek(data.length() / 2);
-            data.write(before ^ 8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    @ParameterizedTest
-    @CsvSource({FULL + ",0b", FULL + ",64mb", SELECTIVE + ",0b", SELECTIVE + ",64mb"})
-    void aTaskManagerIsLost(String mode, String memory) throws Exception {
-        begin(false);
-        AtomicReference<CompletableFuture<Void>> lost = new AtomicReference<>();
-        try (Cluster faro = Cluster.faro(folder, SLOTS, Map.of(MODE, mode, MEMORY, memory))) {
-            WatchedFactory.beforeReading = partitions -> {
-                if (lost.compareAndSet(null, new CompletableFuture<>())) {
-                    CompletableFuture.runAsync(() -> faro.replaceTaskManager(0)).whenComplete((done, fault) -> {
-                        if (fault == null) {
-                            lost.get().complete(null);
-                        } else {
-                            lost.get().completeExceptionally(fault);
-                        }
-                    });
-                }
-            };
-            assertEquals(movedNumbers(), faro.run(HybridJobsTest::moved, PARALLELISM).results());
-            lost.get().join();
-        }
-        assertTrue(PRODUCERS.get() > PARALLELISM, () -> PRODUCERS + " runs of producers");
+        nothingIsLeft(folder);
     }
 
     /** No thread with such a name is left; {@code TinyOutputsTest} counts those that end at once. */
